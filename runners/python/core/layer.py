@@ -10,15 +10,13 @@ class LayerAdapter(Adapter):
 
     `open()` connects as the layer's documentation says. A method for each operation takes its parameters and gives a
     list of objects with the attributes that the phase's columns name, nested ones included; above an asynchronous
-    driver it is a coroutine function. Where there is a method
-    `tuned_NAME` too, it is taken unless `profile=shipped`. What is no operation is done by the driver's own adapter.
+    driver it is a coroutine function. Where there is a method `tuned_NAME` too, it is taken unless `profile=shipped`.
+    What is no operation is done by the driver's own adapter, in autocommit: the profile is the layer's.
     """
-
-    package = ""  # of the layer, as it is imported
 
     def __init__(self, options):
         super().__init__(options)
-        self.driver = load_adapter(options["driver"])(options)
+        self.driver = load_adapter(options["driver"])({**options, "profile": "tuned"})
         self.errors = (*self.driver.errors, *self.errors)
         self.tuned = options.get("profile") != "shipped"
         self.concurrency = self.driver.concurrency
@@ -37,10 +35,10 @@ class LayerAdapter(Adapter):
         return super().another()
 
     def prepare(self, phase, parameters):
-        name = phase.access
-        deliver = (self.tuned and getattr(self, f"tuned_{name}", None)) or getattr(self, name, None)
         if phase.kind != "objects":
             return self.driver.prepare(phase, parameters)
+        name = phase.access
+        deliver = (self.tuned and getattr(self, f"tuned_{name}", None)) or getattr(self, name, None)
         if not deliver:
             raise Unsupported(f"this layer has no operation {name!r}")
         read = reader(phase.columns)
