@@ -44,6 +44,7 @@ COORDINATES = (
 
 CHECKED = ("verify-ca", "verify-full")  # values of `tls` with which the server's certificate is checked
 ENCRYPTED = ("on", *CHECKED)
+BY_HAND = "none"  # the `layer` of a program that has none
 
 # What a path without such a coordinate does: older runs know of no pipelines.
 WITHOUT = {"pipeline": "off"}

@@ -16,11 +16,13 @@ from rowpath.drawing.picture import Picture, PlainBar, plain
 from rowpath.drawing.section import Opening, Section
 from rowpath.model.base import Frozen, OfMeasuredPhase, Regime
 from rowpath.model.grouping import grouped
+from rowpath.model.path import BY_HAND
 
-BY_HAND = "none"
-ALIKE = ("engine", "engine_version", "deployment", "language", "driver", "version", "placement", "transport", "link")
+CONDITIONS = ("engine", "placement", "transport", "link")
+ALIKE = ("engine_version", "deployment", "language", "driver", "version", *CONDITIONS)
 Where = tuple[str, str, Regime]
-KINDS = (("floor", "the driver by hand"), ("layer", "what the layer adds"))
+# The colours of a bar's parts, as the style sheet calls them.
+FLOOR, LAYER = "server", "client"
 
 
 class Rung(Frozen, frozen=True):
@@ -74,7 +76,7 @@ def _ladder(evidence: Evidence, where: Where, cells: list[Cell]) -> Ladder | Non
     # The floor is fair: it uses the technique of the fastest layer, as far as the number of statements tells.
     floor = min(by_hand, key=lambda cell: abs(sent(cell) - sent(above[0])))
     like = floor.path
-    conditions = ", ".join(f"{key}={like.get(key)}" for key in ("engine", *ALIKE[6:]) if like.get(key) != "none")
+    conditions = ", ".join(f"{key}={like.get(key)}" for key in CONDITIONS if like.get(key) != "none")
     return Ladder(
         *where,
         f"{like.language} {like.driver}",
@@ -103,8 +105,8 @@ def _rung(evidence: Evidence, cell: Cell, floor: Cell) -> Rung:
 
 def _name(ladder: Ladder, rung: Rung) -> str:
     """With its profile where there are several."""
-    several = len({one.profile for one in (ladder.floor, *ladder.layers)}) > 1
-    return f"{rung.name} ({rung.profile})" if several and rung.technique == "none" else rung.name
+    several = len({one.profile for one in (ladder.floor, *ladder.techniques, *ladder.layers)}) > 1
+    return f"{rung.name} ({rung.profile})" if several else rung.name
 
 
 def _added(ladder: Ladder, rung: Rung) -> str:
@@ -124,9 +126,17 @@ def _interval(ladder: Ladder, rung: Rung) -> str:
     return " to ".join(f"{'−' if end < 0 else ''}{fmt.duration(abs(end))}" for end in (low, high))
 
 
+def _half_width(ladder: Ladder, rung: Rung) -> str:
+    """` ± 3.00 µs`: half of that interval; empty where there is none."""
+    against = rung.to_floor
+    if against is None or against.low is None or against.high is None:
+        return ""
+    return f" ± {fmt.duration((against.high - against.low) / 2 * ladder.floor.time_ns)}"
+
+
 def _sentence(ladder: Ladder) -> str:
-    """`python psycopg 61 µs · sqlalchemy-core +12 µs · django +58 µs`."""
-    rungs = (f"{_name(ladder, rung)} {_added(ladder, rung)}" for rung in ladder.layers)
+    """`python psycopg 61 µs · sqlalchemy-core +12 µs ± 300 ns · django +58 µs ± 1.1 µs`."""
+    rungs = (f"{_name(ladder, rung)} {_added(ladder, rung)}{_half_width(ladder, rung)}" for rung in ladder.layers)
     return " · ".join((f"{ladder.driver} {fmt.duration(ladder.floor.time_ns)}", *rungs))
 
 
@@ -176,7 +186,7 @@ def _picture(ladder: Ladder) -> Picture | None:
             ratio=fmt.ratio(against.ratio) if against else "",
             interval=fmt.interval(against.low, against.high) if against else "",
             note=f"{fmt.count(rung.statements)} statements" if rung.statements is not None else "",
-            parts=(("server", share), ("client", 1 - share)) if rung.technique == "none" else (("server", 1.0),),
+            parts=((FLOOR, share), (LAYER, 1 - share)) if rung.technique == "none" else ((FLOOR, 1.0),),
         )
 
     return plain(
@@ -185,7 +195,7 @@ def _picture(ladder: Ladder) -> Picture | None:
         map(bar, (ladder.floor, *ladder.techniques, *ladder.layers)),
         fmt.duration,
         "Time of one operation on a logarithmic axis: shorter is better. × is relative to the first bar.",
-        (("server", KINDS[0][1]), ("client", KINDS[1][1])),
+        ((FLOOR, "the driver by hand"), (LAYER, "what the layer adds")),
     )
 
 

@@ -32,8 +32,9 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     for counts, path in _counts(evidence):
         statement = path.statement
         turns = pipelines(counts, path)  # 1 of each operation, where it is not one of a pipeline
-        objects = path.layer != path.technique  # both are `none`: of rows
-        if counts.round_trips is None or statement not in ROUND_TRIPS or not turns or objects:
+        defined = evidence.phase(counts)
+        by_layer = defined is not None and defined.kind == "objects"  # which sends what it needs
+        if counts.round_trips is None or statement not in ROUND_TRIPS or not turns or by_layer:
             continue
         trips, pipelined = counts.round_trips / turns, turns < counts.operations
         least, usual = ROUND_TRIPS[statement]

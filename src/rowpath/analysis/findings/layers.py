@@ -11,6 +11,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import phase_text
 from rowpath.journal.records import CountedRecord, PathRecord
 from rowpath.model.grouping import grouped
+from rowpath.model.path import BY_HAND
 
 REPEATED = 3  # times in one operation, from which on a statement belongs to each object
 QUERIES = "queries"  # the technique by hand that an expert's use of a layer is held against
@@ -19,9 +20,9 @@ DRIVER = ("engine", "engine_version", "deployment", "language", "driver", "versi
 
 def statement_for_each_object(evidence: Evidence) -> Iterator[Finding]:
     """A layer that loads objects one by one, each by a statement (N+1)."""
-    for counts, path in _layered(evidence):
-        ((sql, times),) = Counter(counts.sql).most_common(1) or [("", 0)]
-        if times < REPEATED:
+    for counts, path in _with_texts(evidence):
+        ((sql, times),) = Counter(counts.sql).most_common(1)
+        if path.layer == BY_HAND or times < REPEATED:
             continue
         yield note(
             f"{path.name} sends one statement {times} times per operation in {phase_text(counts)}: one for each object",
@@ -34,13 +35,14 @@ def statement_for_each_object(evidence: Evidence) -> Iterator[Finding]:
 
 def more_statements_than_by_hand(evidence: Evidence) -> Iterator[Finding]:
     """A tuned layer that sends more statements than the program by hand with one for each list."""
-    layered = list(_layered(evidence, by_hand=True))
-    for alike in grouped(layered, lambda one: (one[0].where[1:], tuple(map(one[1].get, DRIVER)))).values():
+    for alike in grouped(
+        _with_texts(evidence), lambda one: (one[0].where[1:], tuple(map(one[1].get, DRIVER)))
+    ).values():
         floors = [counts for counts, path in alike if path.technique == QUERIES]
         least = min((each for one in floors if (each := one.each("statements"))), default=None)
         for counts, path in alike:
             sent = counts.each("statements")
-            if least is None or sent is None or sent <= least or path.layer == "none" or path.profile != "tuned":
+            if least is None or sent is None or sent <= least or path.layer == BY_HAND or path.profile != "tuned":
                 continue
             yield warning(
                 f"{path.name} sends {text.count(sent)} statements per operation in {phase_text(counts)}, "
@@ -52,9 +54,9 @@ def more_statements_than_by_hand(evidence: Evidence) -> Iterator[Finding]:
             )
 
 
-def _layered(evidence: Evidence, by_hand: bool = False) -> Iterator[tuple[CountedRecord, PathRecord]]:
-    """The counts of objects with their texts, by layers, and by hand too."""
+def _with_texts(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:
+    """The counts of operations by layers and by hand, with the texts of their statements."""
     for counts in evidence.counted.values():
         path = evidence.path(counts.path_id)
-        if path is not None and counts.sql and (path.layer != "none" or by_hand):
+        if path is not None and counts.sql:
             yield counts, path

@@ -43,7 +43,7 @@ def test_the_floor_has_the_technique_of_the_fastest_layer(tmp_path: Path) -> Non
     assert core.low is not None and core.low < core.ratio
     (sentence,) = ladder.CHAPTER.sentences((found,))
     assert sentence.text.startswith("films.film: python psycopg ")
-    assert sentence.text.count("· ") == 2 and "core +" in sentence.text
+    assert sentence.text.count("· ") == 2 and sentence.text.count(" ± ") == 2 and "core +" in sentence.text
 
 
 def test_a_layer_of_one_statement_is_held_against_one_statement(tmp_path: Path) -> None:
