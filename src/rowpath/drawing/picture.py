@@ -52,7 +52,8 @@ class Mark(Frozen, frozen=True):
 class PlainBar(Frozen, frozen=True):
     """A row: a value as a bar, the texts beside it, and what it opens to; a picture draws it.
 
-    `parts`: kinds of the style sheet by their share of the bar's length. `tie`: where it stands in a bracket.
+    `parts`: kinds of the style sheet by their share of the bar's length. `border`: the value at which the first of two
+    ends instead. `tie`: where it stands in a bracket.
     """
 
     name: str
@@ -64,6 +65,7 @@ class PlainBar(Frozen, frozen=True):
     interval: str = ""  # of the ratio
     note: str = ""
     parts: tuple[tuple[str, float], ...] = (("all", 1.0),)
+    border: float | None = None
     path: int = -1  # its number among the run's paths, for the filters; −1: none
     rank: str = ""  # empty: its place in the picture
     tie: str = ""
@@ -118,7 +120,11 @@ def plain(
     rows = []
     for at, one in enumerate(above[:most], 1):
         whisker = (scale.at(one.low), scale.at(one.high)) if one.low and one.high else None
-        drawing = bar(scale.at(one.value), one.parts, whisker)
+        parts, length = one.parts, scale.at(one.value)
+        if one.border is not None and length:
+            share = scale.at(one.border) / length
+            parts = ((parts[0][0], share), (parts[1][0], 1 - share))
+        drawing = bar(length, parts, whisker)
         rows.append(msgspec.structs.replace(one, rank=one.rank or str(at), drawing=drawing))
     return Picture(
         key=key,

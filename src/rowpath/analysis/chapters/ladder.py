@@ -177,7 +177,7 @@ def _picture(ladder: Ladder) -> Picture | None:
     floor_ns = ladder.floor.time_ns
 
     def bar(rung: Rung) -> PlainBar:
-        share = min(1.0, floor_ns / rung.time_ns) if rung.time_ns else 1.0
+        adds = rung.technique == "none" and rung.time_ns > floor_ns
         against = rung.to_floor
         return PlainBar(
             name=fmt.clean(_name(ladder, rung)),
@@ -185,8 +185,9 @@ def _picture(ladder: Ladder) -> Picture | None:
             text=fmt.duration(rung.time_ns),
             ratio=fmt.ratio(against.ratio) if against else "",
             interval=fmt.interval(against.low, against.high) if against else "",
-            note=f"{fmt.count(rung.statements)} statements" if rung.statements is not None else "",
-            parts=((FLOOR, share), (LAYER, 1 - share)) if rung.technique == "none" else ((FLOOR, 1.0),),
+            note="" if rung.statements is None else fmt.counted(round(rung.statements), "statement"),
+            parts=((FLOOR, 0.0), (LAYER, 0.0)) if adds else ((FLOOR, 1.0),),
+            border=floor_ns if adds else None,
         )
 
     return plain(
@@ -194,7 +195,8 @@ def _picture(ladder: Ladder) -> Picture | None:
         f"{ladder.driver}: {ladder.workload}.{ladder.phase}",
         map(bar, (ladder.floor, *ladder.techniques, *ladder.layers)),
         fmt.duration,
-        "Time of one operation on a logarithmic axis: shorter is better. × is relative to the first bar.",
+        "Time of one operation on a logarithmic axis: shorter is better. × is relative to the first bar, with its 95 % "
+        "interval; a layer's part begins where that bar ends.",
         ((FLOOR, "the driver by hand"), (LAYER, "what the layer adds")),
     )
 
