@@ -164,7 +164,7 @@ def _refuse_unreadable(file: Path, shown: str) -> None:
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise UsageError(f"{shown}: {error.strerror}: {file}", f"ls -l {shlex.quote(str(file))}") from error
+        raise UsageError(f"{shown}: {error.strerror}", f"ls -l {shlex.quote(str(file))}") from error
     if b"-----BEGIN " not in content:
         raise UsageError(f"{shown}: {file} is no PEM file", f"openssl x509 -inform der -in {file} -out {file.stem}.pem")
     if b"BEGIN ENCRYPTED" in content or b"4,ENCRYPTED" in content:
