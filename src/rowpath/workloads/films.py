@@ -12,6 +12,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from rowpath.model.grouping import grouped
 from rowpath.model.workload import Table
 
 Row = tuple[Any, ...]
@@ -95,16 +96,17 @@ class Films:
 
     def __init__(self, tables: Mapping[str, Table], draw: Draw) -> None:
         self._made = {name: list(map(row_maker(table, draw), range(table.rows))) for name, table in tables.items()}
-
-    @functools.cache  # noqa: B019  (as long as the truth is needed)
-    def _grouped(self, table: str, column: int) -> dict[int, list[Row]]:
-        grouped: dict[int, list[Row]] = {}
-        for row in self._made[table]:
-            grouped.setdefault(row[column], []).append(row)
-        return grouped
+        self._grouped: dict[tuple[str, int], dict[int, list[Row]]] = {}
 
     def _by(self, table: str, key: int, column: int = 0) -> list[Row]:
-        return self._grouped(table, column).get(key, [])
+        if (table, column) not in self._grouped:
+            self._grouped[table, column] = grouped(self._made[table], lambda row: int(row[column]))
+        return self._grouped[table, column].get(key, [])
+
+    @functools.cached_property
+    def _alike(self) -> dict[str, list[Row]]:
+        """The films by the words with which their titles begin, in the order of titles."""
+        return grouped(sorted(self._made["films"], key=lambda row: row[1]), lambda row: _words(row[1]))
 
     def film(self, key: int) -> list[Row]:
         """A film with directors, cast, and reviews with their authors, the latest first."""
@@ -140,10 +142,10 @@ class Films:
     def search(self, key: int) -> list[Row]:
         """A page of the films whose title begins as that film's does, in the order of titles, from that film on."""
         (film,) = self._by("films", key)
-        prefix = film[1].rpartition(" ")[0]
-        alike = sorted((row for row in self._made["films"] if row[1].startswith(prefix)), key=lambda row: row[1])
+        alike = self._alike[_words(film[1])]
         first = alike.index(film)
         return [row[:3] for row in alike[first : first + PAGE]]
 
 
-TRUTHS = ("film", "user", "search")  # the operations, by the names of Films' methods
+def _words(title: str) -> str:
+    return title.rpartition(" ")[0]
