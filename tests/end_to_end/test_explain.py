@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from rowpath.explain import perf
+from rowpath.explain.own_query import SERVER_PROCESS
 from tests.end_to_end.command import SQLITE_C, SQLITE_PYTHON, called, rowpath, write_experiment
 
 
@@ -108,7 +109,9 @@ def test_a_server_that_answers_late_is_found_late_in_sum_and_hops(postgresql: di
     assert sum(hop["mean_ns"] for hop in hops["round_trips"][0]["hops"]) == pytest.approx(hops["mean_ns"])
     (away,) = (hop for hop in hops["round_trips"][0]["hops"] if hop["where"] == "to server")
     assert late_ns <= away["median_ns"] and late_ns <= away["mean_ns"]
-    assert says["ns"] is None or late_ns <= says["ns"] <= one["operation_ns"]
+    assert says["by"] in ("EXPLAIN ANALYZE", SERVER_PROCESS)  # its CPU, where a busy machine delayed EXPLAIN ANALYZE
+    least_ns = late_ns if says["by"] == "EXPLAIN ANALYZE" else 0
+    assert says["ns"] is None or least_ns <= says["ns"] <= one["operation_ns"]
     assert sum(speed["share"] for speed in hops["speeds"]) == pytest.approx(1)
     assert "By core: " in done.stdout
 
