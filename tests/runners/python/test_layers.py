@@ -14,21 +14,24 @@ from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
 from rowpath.execution.verification_pass import StatementsSent
+from rowpath.model.workload import Phase
 from rowpath.runners.manifest import Layer, load_manifest
 from rowpath.runners.process import RunnerFailure
 from rowpath.tape.proxy import RecordingProxy
 from rowpath.workloads import workload_file
 from rowpath.workloads.expected import Expected
+from rowpath.workloads.workload_file import reset_for
 from tests.engines.insides import database_of
 from tests.runners.python.engines import running
 from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
 
 SCALE = 0.1  # at which a search fills its page
 FILMS = workload_file.at_scale(workload_file.load_workload("films"), SCALE)
-EXPECTED = {engine.name: Expected(FILMS, engine.supports) for engine in (Postgresql(), Sqlite())}
-OPERATIONS = [phase.name for phase in FILMS.phases]
+ENGINES = {engine.name: engine for engine in (Postgresql(), Sqlite())}
+EXPECTED = {name: Expected(FILMS, engine.supports) for name, engine in ENGINES.items()}
 PAGE = Path(__file__).parents[3] / "docs" / "add-a-layer.md"
 COUNT = 40  # operations of each
+LAYERS = {(layer.name, driver): layer for layer in load_manifest("python").layer for driver in layer.over}
 PATHS = [
     (layer.name, driver, engine, technique, profile)
     for layer in load_manifest("python").layer
@@ -52,6 +55,17 @@ def options_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[s
         yield {"sqlite": of_sqlite, "postgresql": of_server | {"transport": "tcp"}}
 
 
+def operations(path: tuple[str, ...], *, writes: bool) -> list[Phase]:
+    """The phases that the layer has with that technique."""
+    layer, driver, _engine, technique, _profile = path
+    written = LAYERS[layer, driver].operations
+    return [
+        phase
+        for phase in FILMS.phases
+        if phase.writes == writes and phase.access in written.get(technique, (phase.access,))
+    ]
+
+
 def opened(start: Callable[..., Talk], options: dict[str, Any], path: tuple[str, ...]) -> Talk:
     layer, driver, engine, technique, profile = path
     talk = start(driver, engine=engine, layer=layer, technique=technique)
@@ -63,24 +77,49 @@ def opened(start: Callable[..., Talk], options: dict[str, Any], path: tuple[str,
 def test_objects_are_those_of_the_tables(
     start: Callable[..., Talk], options: dict[str, dict[str, Any]], path: tuple[str, ...]
 ) -> None:
-    layer, _driver, engine, technique, _profile = path
+    engine = path[2]
     talk, expected = opened(start, options[engine], path), EXPECTED[engine]
-    delivered = []
-    for phase in FILMS.phases:
-        try:
-            name = talk.prepare(FILMS, phase)
-        except RunnerFailure as failure:
-            assert failure.kind == "unsupported" and layer == "none" and technique != "queries"
-            continue
-        delivered.append(phase.name)
+    for phase in operations(path, writes=False):
+        name = talk.prepare(FILMS, phase)
         verified = talk.verify(name, 2, COUNT)
         assert verified.rows == expected.rows(phase, 2, COUNT)
         assert verified.digest == expected.verify_digest(phase, 2, COUNT, 100_000), phase.name
         sample = talk.sample(name, operations=COUNT, lead_in_ns=0, first=2)
         assert (sample.failed, sample.failure) == (0, None)
         assert int(sample.touch, 16) in (expected.touches(phase).expected(2, COUNT) or ())
-    assert delivered == (OPERATIONS if technique in ("none", "queries") else OPERATIONS[:2])
     talk.close_connection()
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_tables_hold_what_was_written(
+    start: Callable[..., Talk], options: dict[str, dict[str, Any]], tmp_path: Path, path: tuple[str, ...]
+) -> None:
+    engine = path[2]
+    talk = opened(start, options[engine], path)
+    talk.engine = ENGINES[engine]
+    for phase in operations(path, writes=True):
+        assert written(talk, phase, tmp_path) == {
+            table: EXPECTED[engine].after_digest(phase, COUNT, table) for table in (phase.after, *phase.also_after)
+        }, phase.name
+    talk.close_connection()
+
+
+def written(talk: Talk, phase: Phase, folder: Path) -> dict[str, str]:
+    """The digests of the tables after the phase's operations, none of which may fail."""
+    name = reset(talk, phase)
+    sample = talk.sample(name, operations=COUNT, lead_in_ns=0, first=0)
+    assert (sample.failed, sample.failure) == (0, None), phase.name
+    return {
+        table: talk.digest_after(FILMS, msgspec.structs.replace(phase, after=table), folder)
+        for table in (phase.after, *phase.also_after)
+    }
+
+
+def reset(talk: Talk, phase: Phase) -> str:
+    """The phase prepared, its tables at their start."""
+    for statement in reset_for(FILMS, phase, talk.engine):
+        talk.run(statement, ignore_errors=statement.startswith("DROP"))
+    return talk.prepare(FILMS, phase)
 
 
 JOINED = {"film": 4, "user": 2, "search": 1}  # a statement for each list of objects
