@@ -129,6 +129,7 @@ EAGER = (
 )
 
 
+WITH_NULLS = {"render_nulls": True}  # else rows without a value are an INSERT of their own
 CHANGE = update(FilmChanged).execution_options(synchronize_session=False)
 FILM_TITLES = (load_only(Review.stars, Review.written), joinedload(Review.film).load_only(Film.title))
 
@@ -232,7 +233,7 @@ class Adapter(LayerAdapter):
             ]
             # One statement for many rows is what an INSERT with RETURNING is sent as.
             session.execute(insert(DirectorAdded).returning(DirectorAdded.id), directors)
-            session.execute(insert(ActorAdded).returning(ActorAdded.id), cast)
+            session.execute(insert(ActorAdded).returning(ActorAdded.id), cast, execution_options=WITH_NULLS)
             session.commit()
 
     def change(self, key, title, budget):

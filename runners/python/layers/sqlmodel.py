@@ -133,6 +133,7 @@ WHOLE_FILM = (
     selectinload(Film.cast).joinedload(Actor.person).load_only(Person.name),
     selectinload(Film.reviews).joinedload(Review.author),
 )
+WITH_NULLS = {"render_nulls": True}  # else rows without a value are an INSERT of their own
 CHANGE = update(FilmChanged).execution_options(synchronize_session=False)
 FILM_TITLES = (
     load_only(Review.stars, Review.written),
@@ -228,7 +229,7 @@ class Adapter(LayerAdapter):
             ]
             # One statement for many rows is what an INSERT with RETURNING is sent as.
             session.exec(insert(DirectorAdded).returning(DirectorAdded.id), params=directors)
-            session.exec(insert(ActorAdded).returning(ActorAdded.id), params=cast)
+            session.exec(insert(ActorAdded).returning(ActorAdded.id), params=cast, execution_options=WITH_NULLS)
             session.commit()
 
     def change(self, key, title, budget):
