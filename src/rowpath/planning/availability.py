@@ -86,8 +86,9 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
     if (layer is not None) != (phase.kind == "objects"):
         return f"{phase_name}: a layer hands over objects, a driver rows" if phase.kind == "objects" else " "
     if layer is not None:
-        written = layer.operations.get(path.technique, (phase.access,))
-        return "" if phase.access in written else f"{phase_name}: it is not written with technique={path.technique}"
+        if phase.access in layer.operations.get(path.technique, (phase.access,)):
+            return ""
+        return f"{phase_name}: layer={layer.name} does not have it" if path.technique == "none" else " "
     if path.pipelined and (reason := unpipelined_reason(phase)):
         return f"{phase_name}: {reason}"
     if adapter.floor:

@@ -115,6 +115,54 @@ def written(talk: Talk, phase: Phase, folder: Path) -> dict[str, str]:
     }
 
 
+CHEAT = """from decimal import Decimal
+
+from layers import sqlalchemy_orm as honest
+
+
+class Adapter(honest.Adapter):
+    pass
+
+
+"""
+# By what a layer does wrong: the operations in which it shows, with the tables.
+DEFECTS: dict[str, tuple[str, dict[str, set[str]]]] = {
+    "forgets a child": (
+        "cast_of = honest.cast_of\nhonest.cast_of = lambda person: cast_of(person)[:-1]\n",
+        {"add": {"actors_added"}},
+    ),
+    "loses a cent": (
+        "write = honest.Adapter.tuned_read_modify_write\n"
+        "Adapter.tuned_read_modify_write = lambda self, key, amount: write(self, key, amount - Decimal('0.01'))\n",
+        {"read-modify-write": {"films_changed"}},
+    ),
+    "commits nothing": (
+        "honest.Session.commit = honest.Session.rollback\n",
+        {"add": {"films_added", "directors_added", "actors_added"}, "read-modify-write": {"films_changed"}},
+    ),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_what_a_layer_writes_wrong_is_found(
+    start: Callable[..., Talk], options: dict[str, dict[str, Any]], tmp_path: Path, defect: str
+) -> None:
+    source, shows = tmp_path / "cheat.py", DEFECTS[defect][1]
+    source.write_text(CHEAT + DEFECTS[defect][0])
+    where = {"driver": "psycopg", "engine": "postgresql", "layer": "sqlalchemy-orm", "technique": "none"}
+    talk = start(source=source, **where)
+    talk.open(**options["postgresql"], **where, profile="tuned")
+    talk.engine = ENGINES["postgresql"]
+    for phase in FILMS.phases:
+        if phase.writes:
+            wrong = {
+                table
+                for table, digest in written(talk, phase, tmp_path).items()
+                if digest != EXPECTED["postgresql"].after_digest(phase, COUNT, table)
+            }
+            assert wrong == shows.get(phase.name, set()), phase.name
+
+
 def reset(talk: Talk, phase: Phase) -> str:
     """The phase prepared, its tables at their start."""
     for statement in reset_for(FILMS, phase, talk.engine):
