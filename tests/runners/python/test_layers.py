@@ -66,6 +66,10 @@ def operations(path: tuple[str, ...], *, writes: bool) -> list[Phase]:
     ]
 
 
+def has_add(path: tuple[str, ...]) -> bool:
+    return FILMS.phase("add") in operations(path, writes=True)
+
+
 def opened(start: Callable[..., Talk], options: dict[str, Any], path: tuple[str, ...]) -> Talk:
     layer, driver, engine, technique, profile = path
     talk = start(driver, engine=engine, layer=layer, technique=technique)
@@ -113,6 +117,23 @@ def written(talk: Talk, phase: Phase, folder: Path) -> dict[str, str]:
         table: talk.digest_after(FILMS, msgspec.structs.replace(phase, after=table), folder)
         for table in (phase.after, *phase.also_after)
     }
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if has_add(path)], ids=" ".join)
+def test_a_graph_that_fails_half_way_leaves_nothing_behind(
+    start: Callable[..., Talk], options: dict[str, dict[str, Any]], tmp_path: Path, path: tuple[str, ...]
+) -> None:
+    engine, phase = path[2], FILMS.phase("add")
+    talk = opened(start, options[engine], path)
+    talk.engine = ENGINES[engine]
+    name = reset(talk, phase)
+    talk.run("DROP TABLE actors_added")
+    sample = talk.sample(name, operations=3, lead_in_ns=0, first=0)
+    assert (sample.operations, sample.failed) == (0, 3)
+    assert talk.digest_after(FILMS, phase, tmp_path) == EXPECTED[engine].after_digest(phase, 0)
+    # No transaction is left that would keep the tables from being made again.
+    assert written(talk, phase, tmp_path)[phase.after] == EXPECTED[engine].after_digest(phase, COUNT)
+    talk.close_connection()
 
 
 CHEAT = """from decimal import Decimal
