@@ -34,8 +34,12 @@ class Packages:
         """The part of a module or class by its whole name, such as org.jooq.impl.DSL; empty: not known."""
         return LOOP if name.partition(".")[0] in OUR_PACKAGES else self._named(name)
 
+    def of_extension(self, source: PurePath) -> str:
+        """The part of an extension's source file, wherever it was compiled; empty: not known."""
+        return next(filter(None, (self._named(".".join(source.parts[at:])) for at in range(len(source.parts)))), "")
+
     def of_file(self, path: PurePath) -> str:
-        """The part of a source file; empty: not known."""
+        """The part of a file of Python or of the interpreter's own modules; empty: not known."""
         inside = in_packages(path)
         if not inside and path.is_relative_to(self.header.folder):
             return LOOP

@@ -116,4 +116,7 @@ def _frame(text: str, outer: Frame, interpreter: str, packages: Packages | None)
         inside = in_packages(path) or path.parts[-1:]
         return Frame(short(f"{name} ({'/'.join(inside)}{':' + line if line else ''})"), interpreter, owner)
     # A source file instead of the library: of the interpreter's own modules, or of the extension around it.
-    return Frame(short(name), interpreter, owner) if PYTHON_SOURCE.search(file) else Frame(short(name), *outer[1:])
+    if PYTHON_SOURCE.search(file):
+        return Frame(short(name), interpreter, owner)
+    extension = packages.of_extension(path) if packages else ""
+    return Frame(short(name), extension) if extension else Frame(short(name), outer.part, outer.owner)
