@@ -2,7 +2,7 @@
 
 The difference is of blocks without a profiler, in turn with each other, after both paths are explained. It also holds
 what the layer makes others do: the driver's, kernel's and server's parts change too. So two ratios are printed: of the
-layer's part, and of all changes.
+layer's part, and of all changes. A layer of known work, which is otherwise the program by hand, changes nothing else.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
 
 from bench.figure import Figure
 from rowpath.analysis.statistics.intervals import student
@@ -24,8 +26,9 @@ from rowpath.explain.explain import explained
 from rowpath.explain.flames import Sampled
 from rowpath.journal.writer import RunDirectory
 from rowpath.model.explanation import Explanation
-from rowpath.model.path import BY_HAND
+from rowpath.model.path import BY_HAND, AccessPath
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import Layer
 from rowpath.text import duration, share
 
 LEAST, MOST = 0.9, 1.1
@@ -37,6 +40,33 @@ LAYERS = {
     "orm-python": {"driver": ("psycopg",), "layer": (BY_HAND, "sqlalchemy-core", "peewee", "django")},
     "orm-java": {"driver": ("pgjdbc",), "layer": (BY_HAND, "spring-jdbc", "jooq", "hibernate")},
 }
+KNOWN = "known-work"
+KNOWN_PACKAGE = """
+import random
+
+def work():
+    random.Random(7).choices((1, 2), k=2000)
+"""
+KNOWN_LAYER = """
+import sys
+sys.path.insert(0, {packages!r})
+
+import known_work
+
+from layers import by_hand
+
+class Adapter(by_hand.Adapter):
+    def prepare(self, phase, parameters):
+        super().prepare(phase, parameters)
+        deliver = getattr(self, phase.access)
+
+        def slower(*row):
+            known_work.work()
+            return deliver(*row)
+
+        setattr(self, f"tuned_{{phase.access}}", slower)
+        return by_hand.LayerAdapter.prepare(self, phase, parameters)
+"""
 
 
 @dataclass(frozen=True)
@@ -47,6 +77,11 @@ class Difference:
     low_ns: float
     high_ns: float
 
+    @property
+    def known(self) -> bool:
+        """Whether its interval is narrow enough to compare with."""
+        return self.high_ns - self.low_ns <= (MOST - LEAST) * self.ns
+
 
 def measure(bench: Bench) -> Iterator[Figure]:
     """Of each layer and operation: its part, and all changes, over the difference of the two paths."""
@@ -56,6 +91,8 @@ def measure(bench: Bench) -> Iterator[Figure]:
             plan = chosen(plan_for(experiment, every, seed=1), [phase])
             floor = next(planned for planned in plan.paths if planned.path.layer == BY_HAND)
             ordered = sorted(plan.paths, key=lambda planned: planned is not floor)
+            if floor.path.language == "python":
+                ordered.append(known(bench, floor))
             differences: dict[str, Difference] = {}
 
             def after(
@@ -83,6 +120,19 @@ def measure(bench: Bench) -> Iterator[Figure]:
                     yield from figures(by_name[one.name], one, found[0], differences[one.name])
 
 
+def known(bench: Bench, floor: PlannedPath) -> PlannedPath:
+    """The path of a layer that does known work in a package of its own, and else what the floor does."""
+    packages = bench.directory / "site-packages"
+    packages.mkdir(exist_ok=True)
+    (packages / "known_work.py").write_text(KNOWN_PACKAGE, encoding="utf-8")
+    source = bench.directory / "known_layer.py"
+    source.write_text(KNOWN_LAYER.format(packages=str(packages)), encoding="utf-8")
+    over = {floor.path.driver: (floor.path.engine,)}
+    layer = Layer(KNOWN, str(source), over, "query layer", modules=("known_work",), techniques=(floor.path.technique,))
+    path = AccessPath.of(floor.path.as_dict() | {"layer": KNOWN})
+    return replace(floor, path=path, adapter=msgspec.structs.replace(floor.adapter, layers=(layer,)), name=KNOWN)
+
+
 def alternating(worker: Worker, floor: PlannedPath, work: PreparedPhase, way: Mapping[str, Any]) -> Difference:
     """Blocks of a living worker of a layer's path in turn with those of its floor, without a profiler."""
     other = Worker(floor, worker.instance, log=worker.log, timeout_s=worker.timeout_s, pinned=True)
@@ -92,15 +142,16 @@ def alternating(worker: Worker, floor: PlannedPath, work: PreparedPhase, way: Ma
         other.prepare(work)
         warm_up(other, work)
         warm_up(worker, work)
-        longer: list[float] = []
-        for number in range(BLOCKS):
-            took = {}
-            for each in (worker, other) if number % 2 else (other, worker):
-                reply = block(each, work).measured.reply
-                took[each] = reply.ns / reply.operations
-            longer.append(took[worker] - took[other])
+        longer, disturbed = list[float](), list[float]()
+        while len(longer) < BLOCKS and len(disturbed) < BLOCKS:
+            pair = {each: block(each, work) for each in ((worker, other) if len(longer) % 2 else (other, worker))}
+            took = {each: one.measured.reply.ns / one.measured.reply.operations for each, one in pair.items()}
+            kept = disturbed if any(one.disturbed for one in pair.values()) else longer
+            kept.append(took[worker] - took[other])
     finally:
         other.close()
+    if len(longer) < BLOCKS:  # the machine is busy: the interval says so
+        longer += disturbed
     interval = student(longer)
     assert interval is not None
     return Difference(sum(longer) / len(longer), interval.low, interval.high)
@@ -128,6 +179,8 @@ def figures(planned: PlannedPath, one: Explanation, floor: Explanation, differen
     }
     values = (f"{duration(own_ns)} of {whole}", others)
     for (what, ratio), value in zip(ratios.items(), values, strict=True):
-        closing = one.adds_up and floor.adds_up
-        shown = f"{share(ratio)}: {value}" + ("" if closing else "; the parts do not add up")
-        yield Figure(f"{name}: {what}", shown, bar, closing and LEAST <= ratio <= MOST)
+        doubt = "" if one.adds_up and floor.adds_up else "; the parts do not add up"
+        doubt += "" if difference.known else "; the difference is not known that well"
+        yield Figure(
+            f"{name}: {what}", f"{share(ratio)}: {value}{doubt}", bar, None if doubt else LEAST <= ratio <= MOST
+        )
