@@ -127,7 +127,7 @@ def known(bench: Bench, floor: PlannedPath) -> PlannedPath:
     (packages / "known_work.py").write_text(KNOWN_PACKAGE, encoding="utf-8")
     source = bench.directory / "known_layer.py"
     source.write_text(KNOWN_LAYER.format(packages=str(packages)), encoding="utf-8")
-    over = {floor.path.driver: (floor.path.engine,)}
+    over: dict[str, tuple[str, ...]] = {floor.path.driver: (floor.path.engine,)}
     layer = Layer(KNOWN, str(source), over, "query layer", modules=("known_work",), techniques=(floor.path.technique,))
     path = AccessPath.of(floor.path.as_dict() | {"layer": KNOWN})
     return replace(floor, path=path, adapter=msgspec.structs.replace(floor.adapter, layers=(layer,)), name=KNOWN)
