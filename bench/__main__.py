@@ -40,6 +40,7 @@ FIGURES = {
     "a_a": "2 min",
     "explain": "5 min",
     "explain_server": "20 min",
+    "explain_layer": "12 min",
     "replay": "7 min",
     "slowed_driver": "4 min",
     "tour_twice": "5 min",

@@ -28,6 +28,7 @@ if WILL_RUN:
     from rowpath.execution.worker import Worker
     from rowpath.explain import flames, own_query
     from rowpath.explain.explain import After, explained
+    from rowpath.explain.flames import Sampled
     from rowpath.journal import FILE as JOURNAL
     from rowpath.journal.reader import Records, read_as_written
     from rowpath.journal.records import ExplanationRecord
@@ -289,11 +290,18 @@ class Flames:
         self._flames: list[Flame] = []
         self._lines: list[str] = []
 
-    def take(self, worker: Worker, work: PreparedPhase, explanation: Explanation, way: Mapping[str, Any]) -> None:
-        """Sample a path's stacks and write its files; what goes wrong is a line."""
+    def take(
+        self,
+        worker: Worker,
+        work: PreparedPhase,
+        explanation: Explanation,
+        way: Mapping[str, Any],
+        client: Sampled | None,
+    ) -> None:
+        """Sample a path's stacks and write its files; what goes wrong is a line. `client`: what is sampled already."""
         self._note(f"sampling stacks of {explanation.name}, {explanation.phase}")
         try:
-            flame = flames.flame(worker, work, explanation, way, self._directory.work)
+            flame = flames.flame(worker, work, explanation, way, self._directory.work, client)
             self._flames.append(flame)
             if flame.sides:
                 page, scope = self._files(flame.name, flame.phase)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
+from rowpath.explain.packages import Packages
 from rowpath.explain.parts import INSIDE, KERNEL, UNKNOWN, entered, library, runtime
 from rowpath.explain.perf import short
 from rowpath.machine import downloads, jvm, maven, private_directories, processes
@@ -48,7 +49,7 @@ def is_jvm(pid: int) -> bool:
 
 
 @contextlib.contextmanager
-def sampling(pid: int, file: Path) -> Iterator[None]:
+def sampling(pid: int, file: Path, _packages: Packages | None = None) -> Iterator[None]:
     """Samples a JVM while the body runs; then the file has its stacks. Errors: EnvironmentMissing."""
     program = _library()
     user = private_directories.server_user() if Path(f"/proc/{pid}").stat().st_uid else None
@@ -67,6 +68,11 @@ def sampling(pid: int, file: Path) -> Iterator[None]:
         with contextlib.suppress(OSError):
             written.unlink(missing_ok=True)
             folder.rmdir()
+
+
+def load(pid: int) -> None:
+    """Load it early: of what is compiled from now on, each inlined function can be seen. Errors: EnvironmentMissing."""
+    _order(pid, _library(), "status")
 
 
 def _library() -> Path:
@@ -95,10 +101,10 @@ def _order(pid: int, program: Path, what: str) -> None:
         raise EnvironmentMissing(f"async-profiler did not attach to process {pid}: {why}", "rowpath doctor")
 
 
-def stacks(lines: Iterable[str], header: Language) -> Counter[Stack]:
+def stacks(lines: Iterable[str], header: Language, packages: Packages | None = None) -> Counter[Stack]:
     """The stacks of its collapsed form, one a line with its count; without threads whose names begin like helpers'.
 
-    `header`: of the language whose parts and helper threads these are.
+    `header`: of the language whose parts and helper threads these are. `packages`: their frames' owners.
 
     A JVM whose user may not see the kernel's frames is sampled by its CPU clock: inside a system call, it was at work.
     """
@@ -109,7 +115,7 @@ def stacks(lines: Iterable[str], header: Language) -> Counter[Stack]:
         thread = THREAD.match(first)
         if thread and thread[1].startswith(header.helper_threads):
             continue
-        frames = tuple(_frame(frame, header) for frame in (rest if thread else [first, *rest]))
+        frames = tuple(_frame(frame, header, packages) for frame in (rest if thread else [first, *rest]))
         if frames and count.isdigit():
             samples[frames] += int(count)
     if any(frame.part == KERNEL for stack in samples for frame in stack):
@@ -117,7 +123,7 @@ def stacks(lines: Iterable[str], header: Language) -> Counter[Stack]:
     return Counter({(*stack, INSIDE) if entered(stack[-1]) else stack: count for stack, count in samples.items()})
 
 
-def _frame(text: str, header: Language) -> Frame:
+def _frame(text: str, header: Language, packages: Packages | None) -> Frame:
     if text.endswith(IN_KERNEL):
         return Frame(text.removesuffix(IN_KERNEL), KERNEL)
     compiled = header.explain.compiled or UNKNOWN
@@ -127,5 +133,6 @@ def _frame(text: str, header: Language) -> Frame:
     if text.startswith("["):  # [unknown_Java], [not_walkable_Java]
         return Frame(text, compiled if "Java" in text else UNKNOWN)
     if JAVA.search(text):
-        return Frame(short(HIDDEN.sub("", JAVA.sub("", text)).replace("/", ".")), compiled)
+        name = HIDDEN.sub("", JAVA.sub("", text)).replace("/", ".")
+        return Frame(short(name), compiled, packages.of_module(name) if packages else "")
     return Frame(short(text), runtime(header))

@@ -7,7 +7,9 @@ those of all other processes, and the core's idle time. What is missing is shown
 
 from __future__ import annotations
 
+import contextlib
 import statistics
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,12 +25,14 @@ from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.explain import async_profiler, perf
 from rowpath.explain.blocks import Blocks, CoreBlock, block, explained_cpus, warm_up
+from rowpath.explain.flames import Sampled, client_stacks
+from rowpath.explain.packages import Packages
 from rowpath.explain.perf import Profile
 from rowpath.explain.round_trips import Unknown
 from rowpath.explain.stamping import Stamping, once_an_operation, server_file, stamping_environment
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import jvm
-from rowpath.model.explanation import Explanation, Hops, Part
+from rowpath.model.explanation import Explanation, Hops, Part, Stack
 from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import Plan, PlannedPath, key_of
 from rowpath.runners import manifest
@@ -45,7 +49,8 @@ OTHERS_CLOCK = "CPU clocks of every other process that ran there"
 READY = "waiting for the core"
 READY_CLOCK = "the loop thread's run-queue wait in /proc/PID/schedstat"
 SLEEP_CLOCK = "the rest of the window: the loop's thread slept"
-After = Callable[[Worker, PreparedPhase, Explanation, Mapping[str, Any]], None]  # the last: how the path is reached
+# Gets how the path is reached too, and what was sampled of the client already.
+After = Callable[[Worker, PreparedPhase, Explanation, Mapping[str, Any], Sampled | None], None]
 
 
 def explained(
@@ -128,10 +133,19 @@ def explain(
         if stamping:
             work = once_an_operation(work)
         worker.prepare(work)
+        packages = Packages.of(planned)
+        if packages is not None and async_profiler.is_jvm(worker.pids[0]):
+            with contextlib.suppress(EnvironmentMissing):  # sampling says why
+                async_profiler.load(worker.pids[0])
         evidence = taken_apart(worker, work, directory, pairs, stamping=stamping)
+        if packages is not None:
+            try:
+                evidence.client = client_stacks(worker, work, directory, pairs)
+            except EnvironmentMissing as error:
+                evidence.no_packages = f"the layer's part is unknown: {error.message} ({error.hint})"
         explanation = account(worker, work.name, evidence)
         if after is not None:
-            after(worker, work, explanation, way)
+            after(worker, work, explanation, way, evidence.client)
         return explanation
     finally:
         worker.close()
@@ -170,6 +184,8 @@ class BlockEvidence:
     hops: Hops | None = None
     no_hops: str = ""  # why they are not known, where they were wanted
     stamped: Blocks = field(default_factory=Blocks)
+    client: Sampled | None = None  # its stacks, of a path of objects
+    no_packages: str = ""  # why there are none
 
 
 def taken_apart(
@@ -230,7 +246,7 @@ def account(worker: Worker, phase: str, evidence: BlockEvidence) -> Explanation:
     interval = student(each_ns) if len(each_ns) > 1 else None
     low_ns, high_ns = (interval.low, interval.high) if interval else (None, None)
     parts = [
-        *divided("client", client_ns, CLIENT_CLOCK, profile, worker.pids),
+        *divided("client", client_ns, CLIENT_CLOCK, profile, worker.pids, Packages.of(planned), evidence.client),
         *divided("server", server_ns, SERVER_CLOCK, profile, worker.instance.pids()),
     ]
     if of_others and all(one.ready_ns is not None for one in timed.blocks):
@@ -243,19 +259,34 @@ def account(worker: Worker, phase: str, evidence: BlockEvidence) -> Explanation:
     longer = statistics.fmean(profiled.each_ns()) / bare_ns - 1 if profiled.blocks else None
     return Explanation(
         planned.name, planned.path.as_dict(), phase, timed.operation_ns(), low_ns, high_ns,
-        timed.operations, tuple(part for part in parts if part.ns > 0), longer, evidence.why_not,
+        timed.operations, tuple(part for part in parts if part.ns > 0), longer,
+        evidence.why_not or evidence.no_packages,
         hops=evidence.hops, no_hops=evidence.no_hops, stamped=timed is evidence.stamped,
         disturbed_blocks=0 if timed is evidence.stamped else evidence.disturbed,
     )  # fmt: skip
 
 
 def divided(
-    side: Literal["client", "server"], ns: float, known_by: str, profile: Profile, pids: list[int]
+    side: Literal["client", "server"],
+    ns: float,
+    known_by: str,
+    profile: Profile,
+    pids: list[int],
+    packages: Packages | None = None,
+    sampled: Sampled | None = None,
 ) -> Iterator[Part]:
-    """A side's CPU time as its parts; whole where nothing was sampled."""
+    """A side's CPU time as its parts; whole where nothing was sampled.
+
+    `packages`, `sampled`: of a path of objects, so that what perf sees as the language has the names of packages.
+    """
     shares = profile.shares(pids)
     count = sum(profile.samples[pid].total() for pid in pids if pid in profile.samples)
+    by = f"its share by perf, {count:,} samples"
+    if packages is not None and sampled is not None:
+        stacks = sum((sampled.stacks.get(pid, Counter()) for pid in pids), Counter[Stack]())
+        shares = packages.divided(shares, stacks)
+        by += f", and by {sampled.how}, {stacks.total():,} stacks"
     if not shares:
         yield Part(side, "CPU", ns, known_by)
     for name, share in shares.items():
-        yield Part(side, name, share * ns, f"{known_by}; its share by perf, {count:,} samples")
+        yield Part(side, name, share * ns, f"{known_by}; {by}")

@@ -22,6 +22,7 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.explain import async_profiler, perf, py_spy
 from rowpath.explain.blocks import Blocks, block, warm_up
+from rowpath.explain.packages import Packages
 from rowpath.explain.parts import INSIDE, KERNEL
 from rowpath.machine import cpus, jvm
 from rowpath.model.explanation import Explanation, Flame, Frame, SideStacks, Stack
@@ -55,13 +56,31 @@ class Sampled:
     blocks: Blocks = field(default_factory=Blocks)
     missing: list[str] = field(default_factory=list)
 
+    def take(self, worker: Worker, work: PreparedPhase, pids: Collection[int], directory: Path, count: int) -> None:
+        """Sample these processes during that many blocks. Errors: RunnerFailure, EnvironmentMissing."""
+        with _running(worker, self.how, pids, directory, self):
+            self.blocks.blocks += [block(worker, work) for _number in range(count)]
+
+
+def client_stacks(worker: Worker, work: PreparedPhase, directory: Path, pairs: int) -> Sampled:
+    """The client's stacks of a path of objects, in blocks for that many of `perf`'s. Errors: as `Sampled.take`."""
+    sampled = Sampled(sampler_of(worker, "client", worker.pids[0]))
+    sampled.take(worker, work, worker.pids, directory, pairs * MORE.get(sampled.how, 1))
+    return sampled
+
 
 def flame(
-    worker: Worker, work: PreparedPhase, explanation: Explanation, way: Mapping[str, Any], directory: Path
+    worker: Worker,
+    work: PreparedPhase,
+    explanation: Explanation,
+    way: Mapping[str, Any],
+    directory: Path,
+    client: Sampled | None = None,
 ) -> Flame:
     """The stacks of a path that was explained; what cannot be sampled is in its notes. Errors: RunnerFailure.
 
-    `way`: how the path is reached. Where V8 names functions, one that does replaces the runner.
+    `way`: how the path is reached. Where V8 names functions, one that does replaces the runner. `client`: what was
+    sampled of that side already.
     """
     with contextlib.ExitStack() as cleanup:
         if language(worker.planned.path.language).explain.names:
@@ -72,20 +91,22 @@ def flame(
         for side, pids in sides.items():
             for pid in pids:
                 samplers.setdefault(sampler_of(worker, side, pid), []).append(pid)
-        count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH
         results, notes = list[Sampled](), list[str]()
+        if client is not None:
+            results.append(client)
+            samplers.pop(client.how)
+        count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH
         for sampler, pids in samplers.items():
             sampled = Sampled(sampler)
             try:
-                with _running(worker, sampler, pids, directory, sampled):
-                    for _number in range(MORE.get(sampler, count)):
-                        sampled.blocks.blocks.append(block(worker, work))
+                sampled.take(worker, work, pids, directory, MORE.get(sampler, count))
             except RowpathError as error:
                 whose = " and ".join(side for side in sides if set(sides[side]) & set(pids))
                 notes.append(f"{whose}: no stacks: {error.message} ({error.hint})")
             else:
                 results.append(sampled)
-    stacks = [_side(side, pids, explanation, results) for side, pids in sides.items()]
+    packages = Packages.of(worker.planned)
+    stacks = [_side(side, pids, explanation, results, packages) for side, pids in sides.items()]
     seen = tuple(side for side in stacks if side is not None)
     if any(py_spy.HOW in side.by and all(stack[-1] != BY_PERF for stack in side.samples) for side in seen):
         notes.append("client: the kernel's work is not in the graph, because perf did not sample it")
@@ -97,12 +118,15 @@ def flame(
     return Flame(*of_path, seen, tuple(notes))
 
 
-def _side(side: Side, pids: list[int], explanation: Explanation, results: list[Sampled]) -> SideStacks | None:
+def _side(
+    side: Side, pids: list[int], explanation: Explanation, results: list[Sampled], packages: Packages | None
+) -> SideStacks | None:
     """A side's stacks; None where it has no process, or was not sampled."""
     seen = [(sampled.how, sampled.stacks[pid]) for sampled in results for pid in pids if pid in sampled.stacks]
     samples: Counter[Stack] = Counter()
     for _how, stacks in seen:
-        samples.update(stacks)
+        for stack, count in stacks.items():
+            samples[packages.resolved(stack) if packages and side == "client" else stack] += count
     how = dict.fromkeys(sampler for sampler, _stacks in seen)
     parts = [part for part in explanation.parts if part.side == side]
     cpu_ns = sum(part.ns for part in parts)
@@ -122,17 +146,19 @@ def sampler_of(worker: Worker, side: Side, pid: int) -> str:
 @contextlib.contextmanager
 def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Path, into: Sampled) -> Iterator[None]:
     """The sampler at work on these processes, while the body runs; then `into` has what it saw."""
+    packages = Packages.of(worker.planned)
     languages = {pid: worker.planned.path.language if pid in worker.pids else "" for pid in pids}
     attaching = {module.HOW: module for module in (async_profiler, py_spy)}.get(sampler)
     if attaching:
         files = {pid: directory / f"stacks-{pid}.txt" for pid in pids}
         with contextlib.ExitStack() as attached:
             for pid, file in files.items():
-                attached.enter_context(attaching.sampling(pid, file))
+                attached.enter_context(attaching.sampling(pid, file, packages))
             yield
         for pid, file in files.items():
             lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-            into.stacks[pid] = attaching.stacks(lines, language(languages[pid] or jvm.LANGUAGE))
+            of_client = packages if pid in worker.pids else None
+            into.stacks[pid] = attaching.stacks(lines, language(languages[pid] or jvm.LANGUAGE), of_client)
             if any(stack[-1] == INSIDE for stack in into.stacks[pid]):
                 side = "client" if pid in worker.pids else "server"
                 into.missing.append(f"{side}: {UNSEEN_KERNEL}")

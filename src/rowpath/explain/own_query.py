@@ -184,7 +184,7 @@ def explain(
         name = f"{in_words(planned, query.keyed is not None)} ({header.title})"
         explanation = structs.replace(explanation, name=name)
         if after is not None and not header.explain.names:  # another process of it would not be throttled
-            after(worker, work, explanation, {})
+            after(worker, work, explanation, {}, None)
         return explanation, digest
     finally:
         worker.close()

@@ -23,10 +23,11 @@ OUR_PACKAGES = ("main", "rowpath", "core", "command-line-arguments")
 WITH_OWNER = ("github.com", "gitlab.com", "golang.org")  # hosts whose second word is no module's name
 STANDARD_CRATES = ("std", "core", "alloc", "hashbrown", "compiler_builtins")
 HASHED = re.compile(r"-[0-9a-f]{8}(?=[-.]|$)")  # what wheels add to the names of libraries that they bring along
-# The C library's wrappers, by all of their names: they are a few instructions around the call itself.
+# The C library's wrappers, by all of their names: they are a few instructions around the call itself. Our stamps call
+# `syscall`.
 CALLS = (
     "sendto|sendmsg|send|recvfrom|recvmsg|recv|poll|ppoll|epoll_p?wait|select|readv?|writev?|pread64|pwrite64"
-    "|fdatasync|fsync|lseek64|fcntl64"
+    "|fdatasync|fsync|lseek64|fcntl64|syscall"
 )
 WRAPPER = re.compile(rf"_*(?:GI_+|libc_)?(?:{CALLS})")
 INSIDE = Frame("system call (not broken down)", KERNEL)

@@ -144,10 +144,11 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 class Frame(NamedTuple):
-    """A function, and the part that it belongs to."""
+    """A function, the part that it belongs to, and whose package it is of, where a path hands over objects."""
 
     name: str
     part: str
+    owner: str = ""  # empty: not known
 
 
 Stack = tuple[Frame, ...]  # the outermost caller first

@@ -64,7 +64,7 @@ def not_explained(one: Explanation) -> Iterator[str]:
     yield f"not explained: {_signed(rest)} of {operation}"
     if one.not_profiled:
         yield one.not_profiled
-    elif one.profiling_share is not None:
+    if one.profiling_share is not None:
         yield f"profiling changed an operation's time by {_signed(one.profiling_share)}: only shares are taken from it"
 
 

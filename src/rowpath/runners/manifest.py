@@ -45,6 +45,7 @@ class Layer(Frozen, frozen=True):
     kind: Literal["by hand", "query layer", "ORM"]
     requirement: str = ""  # as an adapter's `build.requirement`
     packages: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()  # how the names of its modules or packages begin; the first is its part in `explain`
     techniques: tuple[str, ...] = ("none",)
     operations: dict[str, tuple[str, ...]] = {}  # technique → what is written with it; a technique not named: all
 
@@ -80,6 +81,7 @@ class Adapter(Frozen, frozen=True):
     opens_read_only: bool = False  # an embedded engine's file, truly, when `open` has `read_only`
     no_driver: bool = False  # our own code, or a driver of the user's: nothing to list facts of
     floor: bool = False  # takes the bytes and parses nothing: a reference, never ranked, nothing to verify
+    modules: tuple[str, ...] = ()  # as a layer's, where layers stand above it
     folder: str = ""  # of the manifest, to which `source` is relative
     layers: tuple[Layer, ...] = ()  # that stand above it
 
