@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from rowpath.model.grouping import grouped
+from rowpath.model.path import BY_HAND
 from rowpath.model.workload import Column
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import nul_in_text, rounded_floats, text_forms
@@ -32,13 +33,15 @@ class Delivery:
 
     @property
     def voice(self) -> str:
-        """The implementation that decodes for this path."""
+        """The implementation that decodes for this path; empty of a layer, which is to agree with its driver."""
+        if self.planned.path.layer != BY_HAND:
+            return ""
         adapter = self.planned.adapter
         return OURS if adapter.no_driver else adapter.voice_on(self.planned.path.engine)
 
     def voice_of(self, column: Column) -> str:
         """The implementation that decodes this column."""
-        if column.name in self.reply.converted:
+        if self.voice and column.name in self.reply.converted:
             return f"{OURS} in {self.planned.adapter.language}"
         return self.voice
 
@@ -95,7 +98,7 @@ class Agreement:
     @property
     def voices(self) -> set[str]:
         """The implementations that delivered the leading rows."""
-        return {member.voice for verdict in self.agreeing if not verdict.ties for member in verdict.members}
+        return {member.voice for verdict in self.agreeing if not verdict.ties for member in verdict.members} - {""}
 
 
 UNITS = {1: "nanoseconds", 1_000: "microseconds", 1_000_000: "milliseconds", 1_000_000_000: "seconds"}
@@ -134,7 +137,7 @@ def agreement_of(
 
 def voices_of(members: Iterable[Delivery]) -> set[str]:
     """The implementations that decode for these."""
-    return {member.voice for member in members}
+    return {member.voice for member in members} - {""}
 
 
 class _Comparison:
@@ -372,7 +375,7 @@ def _weight(verdicts: Iterable[Verdict]) -> int:
 
 
 def _column_weight(verdicts: Iterable[Verdict], column: Column) -> int:
-    return len({member.voice_of(column) for member in _all(verdicts)})
+    return len({member.voice_of(column) for member in _all(verdicts)} - {""})
 
 
 def _who(members: Sequence[Delivery]) -> str:

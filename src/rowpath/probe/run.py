@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from typing_extensions import override
@@ -16,15 +16,17 @@ from rowpath.errors import RowpathError, TimedOut, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run import write_head, write_paths
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.verification_pass import counting_proxy
+from rowpath.execution.verification_pass import Counting, counting_proxy
 from rowpath.execution.warm_up import Patience
 from rowpath.journal.records import CountedRecord, FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
 from rowpath.journal.writer import Journal
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.model.grouping import grouped
+from rowpath.model.path import BY_HAND, AccessPath
 from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
-from rowpath.own_database.candidates import NAME, Candidates, in_words
+from rowpath.own_database.candidates import NAME, Candidates
+from rowpath.own_database.layers import description
 from rowpath.own_database.probed_query import GRACE_S, ProbedQuery
 from rowpath.own_database.query_check import leading_key
 from rowpath.own_database.session import NOT_KEPT, PREPARED_FAILS
@@ -99,6 +101,7 @@ class ProbeRun(ProbedQuery):
             work, WorkerPool(self.start), self.budget, self.row_consistency, self.options.connections, self.seed,
             self.progress.note, self.candidates.paths, self.directory.work, self.candidates.baselines, tell=self._tell,
             time_delivery=self._time_delivery, labels=self.labels, sort_key=self._sort_key(),
+            beneath=self.candidates.beneath,
         )  # fmt: skip
         interrupted = False
         try:
@@ -205,7 +208,7 @@ class ProbeRun(ProbedQuery):
         planned = {path_id: search.tried[path_id].planned for path_id in members}
         # The most promising one is in every set.
         members.sort(key=going.index)
-        sets = [tuple(map(planned.__getitem__, batch)) for batch in batches(members, room, search.language)]
+        sets = [tuple(map(planned.__getitem__, batch)) for batch in self._batches(search, members, room)]
         if floors:
             sets[0] = (*sets[0], floors[0])
         measured = self.full_sets(search.work, sets, final)
@@ -222,6 +225,19 @@ class ProbeRun(ProbedQuery):
         for one in map(search.tried.__getitem__, members):
             if one.failure is None:
                 one.step = "full sets"
+
+    def _batches(self, search: Search, members: list[str], room: int) -> list[list[str]]:
+        """Sets of at most `room` with the first of all; a layer meets the driver that it stands on in each of its own.
+
+        The floor is in the first set only, so that those of layers have a place more.
+        """
+        above = grouped((path_id for path_id in members if path_id in search.beneath), search.beneath.__getitem__)
+        found = batches([path_id for path_id in members if path_id not in search.beneath], room, search.language)
+        for bare, layers in above.items():
+            shared = list(dict.fromkeys([found[0][0], bare]))
+            each = max(1, self.options.connections - len(shared))
+            found += [[*shared, *layers[at : at + each]] for at in range(0, len(layers), each)]
+        return found
 
     def _single(self, search: Search) -> None:
         """Measure only cold executions, one path after the other, as far as the budget goes."""
@@ -293,22 +309,24 @@ class ProbeRun(ProbedQuery):
         with (
             contextlib.suppress(RunnerFailure, OSError, RowpathError),
             search.worker_pool.several([planned]) as (worker,),
-            counting_proxy(planned.path, worker.instance, self.directory.work) as counting,
+            counting_proxy(as_counted(planned.path, search), worker.instance, self.directory.work) as counting,
         ):
             if counting is None:  # no proxy can be in between
                 return
             worker.planned = planned
-            worker.open(**counting.overrides)
+            worker.open(**counting.overrides, **({"tls": "off"} if counting.sent else {}))
             worker.prepare(search.work)
             worker.sample(search.work, "warm", operations=SETTLING, first=0)
             with worker.transaction():
                 counting.proxy.reset()
+                if counting.sent:
+                    counting.sent.texts.clear()
                 reply = worker.sample(search.work, "warm", operations=COUNTED, first=0).reply
                 counts = counting.proxy.read()
             counted = CountedRecord(
                 path_id=planned.path.id, workload=WORKLOAD, phase=PHASE, operations=reply.operations,
                 round_trips=counts.round_trips, bytes_sent=counts.bytes_sent, bytes_received=counts.bytes_received,
-                method={"bytes": proxy.METHOD},
+                method={"bytes": proxy.METHOD}, **statements_of(counting, reply.operations, self.options.redact_query),
             )  # fmt: skip
             self.journal.write(counted)
 
@@ -351,7 +369,8 @@ class ProbeRun(ProbedQuery):
         with contextlib.suppress(RunnerFailure, OSError):
             if found := example([search.kept(side.first) for side in sides], self.labels.index(label)):
                 row, *values = found
-                drivers = (side.first.planned.adapter.driver for side in sides)
+                paths = (side.first.planned.path for side in sides)
+                drivers = (path.driver if path.layer == BY_HAND else path.layer for path in paths)
                 each = (
                     f"{shorten_end(fmt.printable(self.scrubber.clean(value)), SHOWN)} ({driver})"
                     for value, driver in zip(values, drivers, strict=True)
@@ -364,7 +383,8 @@ class ProbeRun(ProbedQuery):
         if self.keyed is None or "plan_cache_mode" not in ENGINES[self.access.target.engine].probe.prepared_settings:
             return
         done = (tried.planned for tried in search.tried.values() if tried.execution_ns and tried.failure is None)
-        prepared = grouped((planned for planned in done if planned.path.statement == "prepared"), driver_of)
+        bare = (planned for planned in done if planned.path.layer == BY_HAND)
+        prepared = grouped((planned for planned in bare if planned.path.statement == "prepared"), driver_of)
         first = [paths[0] for paths in prepared.values()]
         file, pool = self.directory.work / "plans.kept", search.worker_pool
         for types in different_types(self.access, pool, first, search.work, self.keyed, file):
@@ -433,6 +453,22 @@ class ProbeRun(ProbedQuery):
         return made and msgspec.structs.replace(made, text=clean(made.text), run=clean(made.run))
 
 
+def as_counted(path: AccessPath, search: Search) -> AccessPath:
+    """The path as the counting proxies take it: of a layer, and of the driver beneath one, they read the statements."""
+    if path.id not in {*search.beneath, *search.beneath.values()}:
+        return path
+    unencrypted = {"tls": "off"} if path.tls == "default" else {}
+    return AccessPath.of(path.as_dict() | {"layer": path.layer} | unencrypted)
+
+
+def statements_of(counting: Counting, operations: int, redact: bool) -> dict[str, Any]:
+    """How many statements were sent, and the texts of one operation's, where the proxy reads them."""
+    if counting.sent is None or not operations:
+        return {}
+    texts = counting.sent.texts
+    return {"statements": len(texts), "sql": () if redact else tuple(texts[: round(len(texts) / operations)])}
+
+
 def _tried(tried: Tried, search: Search) -> TriedPath:
     failure = tried.failure
     status = "ok" if failure is None else "unsupported" if failure.kind == "unsupported" else "failed"
@@ -451,7 +487,7 @@ def _tried(tried: Tried, search: Search) -> TriedPath:
         low=low,
         high=high,
         compared_with=search.tried[tried.compared_with].planned.name if tried.compared_with else "",
-        description=in_words(tried.planned, bool(search.work.parameter_count)),
+        description=description(tried.planned, bool(search.work.parameter_count)),
         title=language(tried.planned.adapter.language).title,
         baseline=search.baselines.get(tried.planned.path.id, ""),
     )

@@ -17,7 +17,7 @@ from rowpath.machine import jobs, processes
 from rowpath.machine.directories import data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.base import Frozen
-from rowpath.model.path import AccessPath
+from rowpath.model.path import MAPPED, RAW, AccessPath
 from rowpath.runners.language import Language
 
 
@@ -46,6 +46,12 @@ class Layer(Frozen, frozen=True):
     requirement: str = ""  # as an adapter's `build.requirement`
     packages: tuple[str, ...] = ()
     techniques: tuple[str, ...] = ("none",)
+    own_query: str = ""  # its file for a query or a table of the user's own
+    reserved: tuple[str, ...] = ()  # what an attribute of its mapped classes cannot be called
+
+    def source_of(self, path: AccessPath) -> str:
+        """The file that does what the path is for."""
+        return self.own_query if path.technique in (RAW, MAPPED) else self.source
 
 
 class Adapter(Frozen, frozen=True):

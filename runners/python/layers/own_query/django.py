@@ -17,8 +17,9 @@ class Own(AppConfig):
     path = "own"  # of a folder that nothing looks into
 
 
-settings.configure(INSTALLED_APPS=[Own("own", ModuleType("own"))], USE_TZ=True, TIME_ZONE="UTC")
-django.setup()
+if not settings.configured:  # a process may take one path after another
+    settings.configure(INSTALLED_APPS=[Own("own", ModuleType("own"))], USE_TZ=True, TIME_ZONE="UTC")
+    django.setup()
 
 FIELDS = {
     "integer": models.BigIntegerField,
