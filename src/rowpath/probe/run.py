@@ -22,7 +22,7 @@ from rowpath.journal.records import CountedRecord, FailureRecord, NoteRecord, Pr
 from rowpath.journal.writer import Journal
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.model.grouping import grouped
-from rowpath.model.path import BY_HAND, AccessPath
+from rowpath.model.path import BY_HAND, RAW, AccessPath
 from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
 from rowpath.own_database.candidates import NAME, Candidates
@@ -32,7 +32,7 @@ from rowpath.own_database.query_check import leading_key
 from rowpath.own_database.session import NOT_KEPT, PREPARED_FAILS
 from rowpath.own_database.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe import full_sets, snippets
+from rowpath.probe import full_sets, layer_programs, snippets
 from rowpath.probe.agreement import Verdict, labels_of
 from rowpath.probe.differences import different_types, example, without_names
 from rowpath.probe.search import Search
@@ -444,13 +444,32 @@ class ProbeRun(ProbedQuery):
             self.journal.write(ProbeRecord(snippet=snippet))
             (self.directory.path / snippet.file).write_text(snippet.text, encoding="utf-8")
             yield snippet
+        for program in self._layer_programs(probe):
+            self.journal.write(ProbeRecord(snippet=program))
+            (self.directory.path / program.file).write_text(program.text, encoding="utf-8")
+            yield program
+
+    def _layer_programs(self, probe: Probe) -> Iterator[Snippet]:
+        """A program for each layer that delivered the rows: its raw form, and the mapped one of a table."""
+        sql = REDACTED if self.options.redact_query else self.sql
+        if self.keyed is not None and not self.options.redact_query:
+            sql = self.keyed.with_literals(self.access.target.engine, self.keyed.rows[0])
+        mapped = None if self.options.redact_query else self.mapped
+        sound = (tried for tried in probe.tried if tried.status == "ok" and tried.path.get("technique") == RAW)
+        for tried in sound:
+            made = layer_programs.program(tried, self.access.target, sql, self.columns, mapped)
+            if made is not None:
+                yield self._without_secrets(made)
 
     def _snippet(self, tried: TriedPath) -> Snippet | None:
         sql = REDACTED if self.options.redact_query else self.sql  # with its limit: what was found holds for that
         keyed = None if self.options.redact_query else self.keyed
         made = snippets.snippet(tried.name, tried.path, self.access.target, sql, self.columns, keyed)
+        return made and self._without_secrets(made)
+
+    def _without_secrets(self, made: Snippet) -> Snippet:
         clean = self.scrubber.clean_own  # as the journal holds it
-        return made and msgspec.structs.replace(made, text=clean(made.text), run=clean(made.run))
+        return msgspec.structs.replace(made, text=clean(made.text), run=clean(made.run))
 
 
 def as_counted(path: AccessPath, search: Search) -> AccessPath:

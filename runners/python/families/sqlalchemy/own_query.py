@@ -1,7 +1,5 @@
 """What SQLAlchemy's layers have in common with a query that is not ours."""
 
-import re
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -42,7 +40,6 @@ TYPES = {
     "interval": Interval,
     "uuid": Uuid,
 }
-BOUND = re.compile(r"(?<![:\w$\\]):(?=[\w$]+(?![:\w$]))")
 
 
 class SqlAlchemyOwnQuery(OwnQueryLayer):
@@ -76,7 +73,7 @@ def table_of(table):
 
 def named_text(sql, bound):
     """`text()` of the SQL: its placeholders are `:p0`, `:p1`, …, every other colon stays what it is."""
-    first, *rest = [BOUND.sub(r"\\:", part) for part in (split_placeholders(sql) if bound else [sql])]
+    first, *rest = [part.replace(":", r"\:") for part in (split_placeholders(sql) if bound else [sql])]
     return text(first + "".join(f":p{number}{part}" for number, part in enumerate(rest)))
 
 

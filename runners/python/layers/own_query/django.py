@@ -5,7 +5,7 @@ from types import ModuleType
 import django
 from django.apps import AppConfig, apps
 from django.conf import settings
-from django.db import Error, connection, models
+from django.db import Error, connection, connections, models
 
 from core.own_query import OwnQueryLayer
 from families.postgresql.connection import libpq_keywords
@@ -54,6 +54,8 @@ class Adapter(OwnQueryLayer):
 
     def open(self):
         settings.DATABASES = {"default": database(self.options)}
+        # It keeps the settings of the path before, which may have gone another way.
+        connections.settings = connections.configure_settings(None)
         connection.ensure_connection()
 
     def beneath(self):
@@ -78,6 +80,7 @@ class Adapter(OwnQueryLayer):
 
     def close(self):
         connection.close()
+        del connections["default"]
 
 
 def model_of(table):
