@@ -55,7 +55,7 @@ def named(names: Sequence[str], engine: str) -> list[Above]:
     every = [(a, layer) for a in every_adapter() for layer in a.layers if layer.name != BY_HAND]
     found: dict[tuple[str, str, str], Above] = {}
     for name in names:
-        meant = [above for above in every if name in (above[1].name, above[1].requirement)]
+        meant = [above for above in every if name and name in (above[1].name, above[1].requirement)]
         if not meant:
             known = sorted({layer.name for _adapter, layer in every if layer.own_query})
             raise UsageError(f"unknown layer '{name}' in --layer", suggest(name, known))

@@ -235,12 +235,15 @@ class _Comparison:
         column, label = self._columns[number], self._labels[number]
         read = []
         for verdict in verdicts:
-            if verdict.column(number).foreign:
+            if verdict.column(number).foreign and voices_of(verdict.members):
                 verdict.unread[label] = verdict.column(number).reason
             else:
                 read.append(verdict)
         groups = list(grouped(read, lambda verdict: verdict.column(number).digest).values())
         groups.sort(key=lambda group: _fineness(group[0].column(number)))
+        # A layer has its driver's values: what it cuts or rounds is lost by it.
+        of_layers = [group for group in groups if not voices_of(_all(group))]
+        groups = [group for group in groups if group not in of_layers] if len(of_layers) < len(groups) else groups
         joined: list[list[Verdict]] = []
         if len(groups) > 1 and column.type in rounded_floats.DIGITS:
             groups = self._joined_floats(groups, number)
@@ -256,6 +259,7 @@ class _Comparison:
             for verdict in group:
                 verdict.cut[label] = cut
             same.extend(group)
+        joined += [group for group in of_layers if group not in joined]
         if len(joined) < 2:
             return
         whole = self._without_cut_texts(joined, number)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rowpath.model.path import CHECKED, AccessPath
-from rowpath.model.probe import Snippet, TriedPath
+from rowpath.model.path import CHECKED, RAW, AccessPath
+from rowpath.model.probe import Probe, Snippet, TriedPath
 from rowpath.model.workload import ColumnSpec
 from rowpath.own_database import table_name
 from rowpath.own_database.mapped_table import MappedTable, attributes_of, reserved
@@ -16,6 +16,17 @@ from rowpath.runners.language import SnippetDriver
 from rowpath.runners.manifest import Layer, adapter_of, language
 
 ABOUT = "The rows of a query through"
+
+
+def programs(
+    probe: Probe, target: Target, sql: str, columns: Sequence[ColumnSpec], mapped: MappedTable | None
+) -> Iterator[Snippet]:
+    """A program for each layer whose raw form delivered the rows."""
+    for tried in probe.tried:
+        if tried.status == "ok" and tried.path.get("technique") == RAW:
+            made = program(tried, target, sql, columns, mapped)
+            if made is not None:
+                yield made
 
 
 def program(

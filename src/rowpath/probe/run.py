@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from typing_extensions import override
@@ -16,13 +16,13 @@ from rowpath.errors import RowpathError, TimedOut, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run import write_head, write_paths
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.verification_pass import Counting, counting_proxy
+from rowpath.execution.verification_pass import counting_proxy
 from rowpath.execution.warm_up import Patience
 from rowpath.journal.records import CountedRecord, FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
 from rowpath.journal.writer import Journal
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.model.grouping import grouped
-from rowpath.model.path import BY_HAND, RAW, AccessPath
+from rowpath.model.path import BY_HAND
 from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
 from rowpath.own_database.candidates import NAME, Candidates
@@ -32,11 +32,11 @@ from rowpath.own_database.query_check import leading_key
 from rowpath.own_database.session import NOT_KEPT, PREPARED_FAILS
 from rowpath.own_database.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe import full_sets, layer_programs, snippets
+from rowpath.probe import full_sets, layer_programs, layer_sets, snippets
 from rowpath.probe.agreement import Verdict, labels_of
 from rowpath.probe.differences import different_types, example, without_names
 from rowpath.probe.search import Search
-from rowpath.probe.successive_halving import batches, best_of_each, finalists
+from rowpath.probe.successive_halving import best_of_each, finalists
 from rowpath.probe.tries import Tried, driver_of
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.report.bars import shorten_end
@@ -208,7 +208,7 @@ class ProbeRun(ProbedQuery):
         planned = {path_id: search.tried[path_id].planned for path_id in members}
         # The most promising one is in every set.
         members.sort(key=going.index)
-        sets = [tuple(map(planned.__getitem__, batch)) for batch in self._batches(search, members, room)]
+        sets = [tuple(map(planned.__getitem__, batch)) for batch in layer_sets.batched(search, members, room)]
         if floors:
             sets[0] = (*sets[0], floors[0])
         measured = self.full_sets(search.work, sets, final)
@@ -225,19 +225,6 @@ class ProbeRun(ProbedQuery):
         for one in map(search.tried.__getitem__, members):
             if one.failure is None:
                 one.step = "full sets"
-
-    def _batches(self, search: Search, members: list[str], room: int) -> list[list[str]]:
-        """Sets of at most `room` with the first of all; a layer meets the driver that it stands on in each of its own.
-
-        The floor is in the first set only, so that those of layers have a place more.
-        """
-        above = grouped((path_id for path_id in members if path_id in search.beneath), search.beneath.__getitem__)
-        found = batches([path_id for path_id in members if path_id not in search.beneath], room, search.language)
-        for bare, layers in above.items():
-            shared = list(dict.fromkeys([found[0][0], bare]))
-            each = max(1, self.options.connections - len(shared))
-            found += [[*shared, *layers[at : at + each]] for at in range(0, len(layers), each)]
-        return found
 
     def _single(self, search: Search) -> None:
         """Measure only cold executions, one path after the other, as far as the budget goes."""
@@ -306,10 +293,13 @@ class ProbeRun(ProbedQuery):
 
     def _count(self, search: Search, planned: PlannedPath) -> None:
         """Count round trips through a process of the search, which is warm; nothing of it is timed."""
+        counted_as = layer_sets.as_counted(planned.path, search)
         with (
             contextlib.suppress(RunnerFailure, OSError, RowpathError),
             search.worker_pool.several([planned]) as (worker,),
-            counting_proxy(as_counted(planned.path, search), worker.instance, self.directory.work) as counting,
+            counting_proxy(
+                layer_sets.as_counted(planned.path, search), worker.instance, self.directory.work
+            ) as counting,
         ):
             if counting is None:  # no proxy can be in between
                 return
@@ -323,10 +313,11 @@ class ProbeRun(ProbedQuery):
                     counting.sent.texts.clear()
                 reply = worker.sample(search.work, "warm", operations=COUNTED, first=0).reply
                 counts = counting.proxy.read()
+            sent = layer_sets.statements_of(counting, reply.operations, self.options.redact_query)
             counted = CountedRecord(
                 path_id=planned.path.id, workload=WORKLOAD, phase=PHASE, operations=reply.operations,
                 round_trips=counts.round_trips, bytes_sent=counts.bytes_sent, bytes_received=counts.bytes_received,
-                method={"bytes": proxy.METHOD}, **statements_of(counting, reply.operations, self.options.redact_query),
+                method={"bytes": proxy.METHOD}, **sent,
             )  # fmt: skip
             self.journal.write(counted)
 
@@ -450,16 +441,11 @@ class ProbeRun(ProbedQuery):
             yield program
 
     def _layer_programs(self, probe: Probe) -> Iterator[Snippet]:
-        """A program for each layer that delivered the rows: its raw form, and the mapped one of a table."""
-        sql = REDACTED if self.options.redact_query else self.sql
-        if self.keyed is not None and not self.options.redact_query:
-            sql = self.keyed.with_literals(self.access.target.engine, self.keyed.rows[0])
-        mapped = None if self.options.redact_query else self.mapped
-        sound = (tried for tried in probe.tried if tried.status == "ok" and tried.path.get("technique") == RAW)
-        for tried in sound:
-            made = layer_programs.program(tried, self.access.target, sql, self.columns, mapped)
-            if made is not None:
-                yield self._without_secrets(made)
+        left_out = self.options.redact_query
+        sql = REDACTED if left_out else self.keyed.with_first_row(self.access.target.engine) if self.keyed else self.sql
+        mapped = None if left_out else self.mapped
+        for made in layer_programs.programs(probe, self.access.target, sql, self.columns, mapped):
+            yield self._without_secrets(made)
 
     def _snippet(self, tried: TriedPath) -> Snippet | None:
         sql = REDACTED if self.options.redact_query else self.sql  # with its limit: what was found holds for that
@@ -470,22 +456,6 @@ class ProbeRun(ProbedQuery):
     def _without_secrets(self, made: Snippet) -> Snippet:
         clean = self.scrubber.clean_own  # as the journal holds it
         return msgspec.structs.replace(made, text=clean(made.text), run=clean(made.run))
-
-
-def as_counted(path: AccessPath, search: Search) -> AccessPath:
-    """The path as the counting proxies take it: of a layer, and of the driver beneath one, they read the statements."""
-    if path.id not in {*search.beneath, *search.beneath.values()}:
-        return path
-    unencrypted = {"tls": "off"} if path.tls == "default" else {}
-    return AccessPath.of(path.as_dict() | {"layer": path.layer} | unencrypted)
-
-
-def statements_of(counting: Counting, operations: int, redact: bool) -> dict[str, Any]:
-    """How many statements were sent, and the texts of one operation's, where the proxy reads them."""
-    if counting.sent is None or not operations:
-        return {}
-    texts = counting.sent.texts
-    return {"statements": len(texts), "sql": () if redact else tuple(texts[: round(len(texts) / operations)])}
 
 
 def _tried(tried: Tried, search: Search) -> TriedPath:

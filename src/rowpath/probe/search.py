@@ -85,10 +85,7 @@ class Search:
         return f"{planned.adapter.language}{tries.above(planned)}"
 
     def needed(self) -> list[str]:
-        """The paths that must end in full sets: the best of each language, baselines, layers and their drivers.
-
-        The best first.
-        """
+        """The paths that must end in full sets: each language's best, baselines, layers, their drivers; best first."""
         estimates = self.estimates()
         wanted = {*needed(estimates, self.language, self.baselines), *self.beneath.values()}
         return [path_id for path_id in estimates if path_id in wanted]
