@@ -297,9 +297,7 @@ class ProbeRun(ProbedQuery):
         with (
             contextlib.suppress(RunnerFailure, OSError, RowpathError),
             search.worker_pool.several([planned]) as (worker,),
-            counting_proxy(
-                layer_sets.as_counted(planned.path, search), worker.instance, self.directory.work
-            ) as counting,
+            counting_proxy(counted_as, worker.instance, self.directory.work) as counting,
         ):
             if counting is None:  # no proxy can be in between
                 return
