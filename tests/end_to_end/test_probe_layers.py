@@ -158,6 +158,29 @@ def test_layers_above_a_server_keep_difficult_values_and_send_one_statement(serv
     assert ended.stdout == "300 rows\n", ended.stderr
 
 
+@pytest.mark.parametrize("parameters", [(), ("--param", "integer:5")])
+def test_signs_that_layers_read_in_their_own_way_stay_what_they_are(
+    server: Any, tmp_path: Path, parameters: tuple[str, ...]
+) -> None:
+    url, secret = login(server)
+    run, least = tmp_path / "run", "?" if parameters else "5"
+    query = f"""SELECT id, 'a :b 50%' AS "odd %s", at::text AS at FROM "Own" WHERE id > {least} AND part LIKE 'p%'"""
+    done = rowpath(
+        "probe", url, "--query", query, *parameters, "--layer", "sqlalchemy,sqlmodel,django,peewee,tortoise",
+        "--driver", "psycopg,asyncpg", "--budget", "5s", "-o", run, added=secret,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = tried(run)
+    digests = {each["digest_group"]["digest"] for each in records(run, "probe") if each.get("digest_group")}
+    assert len(digests) == 1
+    assert {(one["status"], one["digest"]) for one in found.values()} == {("ok", *digests)}
+    for driver, layers in (("psycopg", ABOVE_PSYCOPG), ("asyncpg", ("tortoise",))):
+        for layer in layers:
+            program = [interpreter(driver, layer), str(run / f"layer-{layer}.py")]
+            ended = subprocess.run(program, capture_output=True, text=True, env=secret, timeout=60, check=False)
+            assert ended.stdout == "295 rows\n", (layer, ended.stderr)
+
+
 def test_a_layers_session_cannot_write(server: Any, tmp_path: Path) -> None:
     url, secret = login(server)
     run = tmp_path / "run"

@@ -44,9 +44,9 @@ class Adapter(OwnQueryLayer):
         return self.database.connection()
 
     def statement(self, phase):
-        if self.options["engine"] == "sqlite" or not phase.parameter_columns:
+        if self.options["engine"] == "sqlite":
             return phase.sql
-        return formatted(phase.sql)
+        return formatted(phase.sql) if phase.parameter_columns else phase.sql.replace("%", "%%")
 
     def raw(self, sql):
         execute = self.database.execute_sql
