@@ -287,7 +287,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     EnvironmentMissing for a driver that could not be compiled.
     """
     layer = adapter.layer_of(path)
-    apart = source_file(adapter, layer.source if layer else "") if layer or is_external(adapter) else None
+    apart = source_file(adapter, layer.source_of(path) if layer else "") if layer or is_external(adapter) else None
     source = ("--source", str(apart)) if apart else ()
     adapter = variants_of(adapter, path)[0]
     Availability.of(adapter.driver, _failure(adapter, version)).require()

@@ -34,6 +34,13 @@ def to_interval(parts):
     return months, days, nanoseconds // 1000
 
 
+async def set_codecs(connection):
+    """Let values arrive in the forms that are compared."""
+    await connection.set_type_codec(
+        "interval", schema="pg_catalog", format="tuple", encoder=to_interval, decoder=from_interval
+    )
+
+
 class Adapter(AsyncAdapter):
     errors = (asyncpg.PostgresError, asyncpg.InterfaceError)
     bulk_ways = ("copy", "executemany")
@@ -53,10 +60,13 @@ class Adapter(AsyncAdapter):
             database=options["database"],
             server_settings={} if plain(options) else {"TimeZone": "UTC"},
         )
-        await connection.set_type_codec(
-            "interval", schema="pg_catalog", format="tuple", encoder=to_interval, decoder=from_interval
-        )
+        await set_codecs(connection)
         return connection
+
+    def adopt(self, connection):
+        """Work on a connection that a layer made, with values as on one of the driver's own."""
+        self.connection = connection
+        self.wait(set_codecs(connection))
 
     def server_pid(self):
         return self.connection.get_server_pid()

@@ -53,6 +53,18 @@ class OwnTypeBinary(TextBinaryLoader):
             return bytes(data)
 
 
+def with_loaders(connection):
+    """The connection, whose values arrive in the forms that are compared."""
+    for name in ("json", "jsonb"):
+        connection.adapters.register_loader(name, TextLoader)
+    connection.adapters.register_loader("json", TextBinaryLoader)
+    connection.adapters.register_loader("jsonb", JsonbBinary)
+    connection.adapters.register_loader(INVALID_OID, OwnTypeBinary)  # types of the user's own: enums
+    connection.adapters.register_loader("interval", IntervalText)
+    connection.adapters.register_loader("interval", IntervalBinary)
+    return connection
+
+
 class Adapter(LibpqAdapter):
     errors = (psycopg.Error,)
     bulk_ways = ("copy", "executemany")
@@ -64,15 +76,10 @@ class Adapter(LibpqAdapter):
         super().connect()
 
     def log_in(self):
-        connection = psycopg.connect(**libpq_keywords(self.options), autocommit=not self.shipped)
-        for name in ("json", "jsonb"):
-            connection.adapters.register_loader(name, TextLoader)
-        connection.adapters.register_loader("json", TextBinaryLoader)
-        connection.adapters.register_loader("jsonb", JsonbBinary)
-        connection.adapters.register_loader(INVALID_OID, OwnTypeBinary)  # types of the user's own: enums
-        connection.adapters.register_loader("interval", IntervalText)
-        connection.adapters.register_loader("interval", IntervalBinary)
-        return connection
+        return with_loaders(psycopg.connect(**libpq_keywords(self.options), autocommit=not self.shipped))
+
+    def adopt(self, connection):
+        super().adopt(with_loaders(connection))
 
     @property
     def binary(self):

@@ -35,6 +35,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     for what in ("language", "driver"):
         how: dict[str, Any] = {"dest": f"{what}s", "action": shared.Listed, "default": ()}
         add_option(parser, f"--{what} NAMES", f"only these {what}s (default: all)", **how)
+    layers = "also these query layers and ORMs, or all of a package, above their drivers (docs/layers.md)"
+    add_option(parser, "--layer NAMES", layers, dest="layers", action=shared.Listed, default=())
     searching = "search until the winner is decided, at most this long (default 2min)"
     shared.add_time(parser, "--budget", LEAST_BUDGET_S, searching, 120.0)
     mine = "the driver that you use now, to compare with (default: each language's usual driver as it ships)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import re
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -184,6 +184,8 @@ class ProbeFacts:
     text_parameters: bool = False  # decimals, times and UUIDs are parameters as text: it has no types for them
     described_by_rows: bool = False  # a query's types are those of the rows that it delivers
     unbound_is_null: bool = False  # a placeholder without a parameter is NULL, not an error
+    primary_key_query: Callable[[Sequence[str]], str] | None = None
+    # parts of a table's name → a query of the columns of its primary key, in order
     privileged_query: str = ""  # has a row when the login may do everything
     pooler_query: str = ""  # with {server_pid}: has a row when another process serves the session
     pooled: PooledTransaction | None = None  # what a query behind a pooler runs in; None: it is not probed

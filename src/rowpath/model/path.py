@@ -45,6 +45,7 @@ COORDINATES = (
 CHECKED = ("verify-ca", "verify-full")  # values of `tls` with which the server's certificate is checked
 ENCRYPTED = ("on", *CHECKED)
 BY_HAND = "none"  # the `layer` of a program that has none
+RAW, MAPPED = "raw", "mapped"  # values of `technique`: a layer with a query, or a table, of the user's own
 
 # What a path without such a coordinate does: older runs know of no pipelines.
 WITHOUT = {"pipeline": "off"}
@@ -78,7 +79,7 @@ class WithCoordinates:
     driver = Coordinate()  # one of its language
     version = Coordinate()  # the driver's
     layer = Coordinate()  # above the driver: a query layer, an ORM
-    technique = Coordinate()  # how a program by hand collects an operation's objects
+    technique = Coordinate()  # how a program by hand collects an operation's objects; RAW, MAPPED
     statement = Coordinate()
     result = Coordinate()
     transport = Coordinate()

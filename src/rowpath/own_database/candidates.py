@@ -59,6 +59,7 @@ class Candidates:
     floors: tuple[PlannedPath, ...]
     dropped: tuple[Dropped, ...]
     baselines: dict[str, str] = field(default_factory=dict)  # path id → YOURS, or USUAL: one for each language
+    beneath: dict[str, str] = field(default_factory=dict)  # path id of a layer → of the driver that it stands on
 
     def without_prepared(self, reason: str) -> Candidates:
         """Without the paths that prepare statements by name; the first of each driver is dropped with the reason."""

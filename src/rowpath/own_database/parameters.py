@@ -236,6 +236,10 @@ class KeyedQuery:
             return self.placeholders.filled([f"${number}" for number in range(1, len(self.columns) + 1)])
         return self.placeholders.sql
 
+    def with_first_row(self, engine: str) -> str:
+        """The query with its first row of parameters written into it."""
+        return self.with_literals(engine, self.rows[0])
+
     def with_literals(self, engine: str, row: Row) -> str:
         """The query with the values of a row written into it, as that engine spells them."""
         values = zip(row, self.columns, strict=True)

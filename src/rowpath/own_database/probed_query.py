@@ -15,8 +15,9 @@ from rowpath.errors import UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import cpus
-from rowpath.own_database import parameters, throttled_worker
+from rowpath.own_database import layers, parameters, throttled_worker
 from rowpath.own_database.access import Access, open_access
+from rowpath.own_database.mapped_table import MappedTable
 from rowpath.own_database.parameters import KeyedQuery
 from rowpath.own_database.question import ProbeOptions, Question, parameters_query_of
 from rowpath.own_database.throttled_worker import RowConsistency, ThrottledWorker
@@ -46,6 +47,7 @@ class ProbedQuery:
     row_consistency: RowConsistency = field(default_factory=RowConsistency)
     keyed: KeyedQuery | None = None  # the query's parameters
     columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
+    mapped: MappedTable | None = None  # what layers make their classes of
     caveats: list[str] = field(default_factory=list)  # what the result cannot say, in sentences
     _settling: int = throttled_worker.SETTLING_EXECUTIONS
     _rest: throttled_worker.DatabaseRest = field(init=False)
@@ -59,6 +61,8 @@ class ProbedQuery:
         self.columns = access.described(keyed) if keyed else access.describe(self.sql or access.table)
         if not self.columns:
             raise UsageError("the query delivers rows without columns", "name the columns that your program reads")
+        if self.options.layers:
+            self.mapped = layers.mapped_table(access, self.sql, self.options, self.directory.work)
         work = throttled_worker.work_of(self.sql, self.columns, table=access.table, scan=bool(access.table))
         size = len(msgspec.json.encode((work.columns, work.table_columns))) + REST_OF_A_MESSAGE
         if size > REPLY_LIMIT_BYTES:
@@ -110,6 +114,7 @@ class ProbedQuery:
             settling=self._settling,
             environment=environment,
             scrubber=self.scrubber,
+            mapped=self.mapped,
         )
 
     def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:

@@ -37,6 +37,7 @@ class ProbeOptions:
     params_query: str = ""
     languages: tuple[str, ...] = ()
     drivers: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
     budget_s: float = DEFAULT_S
     mine: str = ""
     connections: int = 4

@@ -8,6 +8,7 @@ import re
 from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import UsageError
 
+WHOLE = "SELECT * FROM "  # the query for a table
 _PART = re.compile(r'"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`]+')
 
 
@@ -25,13 +26,18 @@ def queries_of(name: str, syntax: Syntax) -> tuple[str, ...]:
     if syntax.unknown:
         if not all(known or part[0] in '"`' for known, part in zip(plain, parts, strict=True)):
             raise UsageError(f"--table {name}: not a plain name", "quote it as your database does, or use --query")
-        return (f"SELECT * FROM {name}",)
+        return (f"{WHOLE}{name}",)
     meant = [
         dict.fromkeys((part, syntax.fold(part)) if known else (_inside(part),))
         for known, part in zip(plain, parts, strict=True)
     ]
     every = (".".join(_quoted(part, syntax.name_quote) for part in names) for names in itertools.product(*meant))
-    return tuple(f"SELECT * FROM {each}" for each in every)
+    return tuple(f"{WHOLE}{each}" for each in every)
+
+
+def parts_of(name: str) -> list[str]:
+    """The parts of a quoted name, without their quotes."""
+    return [_inside(part) for part in _PART.findall(name)]
 
 
 def _inside(part: str) -> str:

@@ -18,9 +18,10 @@ from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import WorkerRecord
-from rowpath.model.path import AccessPath
+from rowpath.model.path import MAPPED, AccessPath
 from rowpath.model.workload import Column, Phase, PhaseName
 from rowpath.own_database.candidates import NAME, prepared_settings
+from rowpath.own_database.mapped_table import MappedTable
 from rowpath.own_database.session import PooledSession, Session
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import language
@@ -225,6 +226,7 @@ class ThrottledWorker(Worker):
         settling: int = SETTLING_EXECUTIONS,
         environment: dict[str, str] | None = None,
         scrubber: Scrubber | None = None,
+        mapped: MappedTable | None = None,
     ) -> None:
         how: dict[str, Any] = {"environment": environment, "scrubber": scrubber}
         super().__init__(planned, instance, log=log, timeout_s=timeout_s, pinned=True, **how)
@@ -238,6 +240,7 @@ class ThrottledWorker(Worker):
         self._rest = rest
         self._row_consistency = row_consistency
         self._changed = changed
+        self._mapped = mapped
 
     def greet(self) -> None:
         """Wait until the process is up, so that starting it can be told from connecting."""
@@ -326,6 +329,8 @@ class ThrottledWorker(Worker):
     @override
     def prepare(self, work: PreparedPhase) -> int:
         """Prepare; a statement with parameters is executed as often as it takes to get its lasting plan."""
+        if self._mapped is not None and self.planned.path.technique == MAPPED:
+            work = self._mapped.work(work, self.planned)
         with self.transaction():
             prepare_ns = super().prepare(work)
         if work.parameter_count and self.settling:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from rowpath.model.grouping import grouped
+from rowpath.model.path import BY_HAND
 from rowpath.model.workload import Column
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import nul_in_text, rounded_floats, text_forms
@@ -32,13 +33,15 @@ class Delivery:
 
     @property
     def voice(self) -> str:
-        """The implementation that decodes for this path."""
+        """The implementation that decodes for this path; empty of a layer, which is to agree with its driver."""
+        if self.planned.path.layer != BY_HAND:
+            return ""
         adapter = self.planned.adapter
         return OURS if adapter.no_driver else adapter.voice_on(self.planned.path.engine)
 
     def voice_of(self, column: Column) -> str:
         """The implementation that decodes this column."""
-        if column.name in self.reply.converted:
+        if self.voice and column.name in self.reply.converted:
             return f"{OURS} in {self.planned.adapter.language}"
         return self.voice
 
@@ -95,7 +98,7 @@ class Agreement:
     @property
     def voices(self) -> set[str]:
         """The implementations that delivered the leading rows."""
-        return {member.voice for verdict in self.agreeing if not verdict.ties for member in verdict.members}
+        return {member.voice for verdict in self.agreeing if not verdict.ties for member in verdict.members} - {""}
 
 
 UNITS = {1: "nanoseconds", 1_000: "microseconds", 1_000_000: "milliseconds", 1_000_000_000: "seconds"}
@@ -134,7 +137,7 @@ def agreement_of(
 
 def voices_of(members: Iterable[Delivery]) -> set[str]:
     """The implementations that decode for these."""
-    return {member.voice for member in members}
+    return {member.voice for member in members} - {""}
 
 
 class _Comparison:
@@ -232,12 +235,15 @@ class _Comparison:
         column, label = self._columns[number], self._labels[number]
         read = []
         for verdict in verdicts:
-            if verdict.column(number).foreign:
+            if verdict.column(number).foreign and voices_of(verdict.members):
                 verdict.unread[label] = verdict.column(number).reason
             else:
                 read.append(verdict)
         groups = list(grouped(read, lambda verdict: verdict.column(number).digest).values())
         groups.sort(key=lambda group: _fineness(group[0].column(number)))
+        # A layer has its driver's values: what it cuts or rounds is lost by it.
+        of_layers = [group for group in groups if not voices_of(_all(group))]
+        groups = [group for group in groups if group not in of_layers] if len(of_layers) < len(groups) else groups
         joined: list[list[Verdict]] = []
         if len(groups) > 1 and column.type in rounded_floats.DIGITS:
             groups = self._joined_floats(groups, number)
@@ -253,6 +259,7 @@ class _Comparison:
             for verdict in group:
                 verdict.cut[label] = cut
             same.extend(group)
+        joined += [group for group in of_layers if group not in joined]
         if len(joined) < 2:
             return
         whole = self._without_cut_texts(joined, number)
@@ -372,7 +379,7 @@ def _weight(verdicts: Iterable[Verdict]) -> int:
 
 
 def _column_weight(verdicts: Iterable[Verdict], column: Column) -> int:
-    return len({member.voice_of(column) for member in _all(verdicts)})
+    return len({member.voice_of(column) for member in _all(verdicts)} - {""})
 
 
 def _who(members: Sequence[Delivery]) -> str:

@@ -19,6 +19,7 @@ from rowpath.journal.writer import Journal, RunDirectory, new_name
 from rowpath.machine import counters
 from rowpath.model.progress import Progress
 from rowpath.own_database.candidates import Candidates, candidates_of
+from rowpath.own_database.layers import with_layers
 from rowpath.own_database.probed_query import connected
 from rowpath.own_database.question import ProbeOptions, Question, question_of
 from rowpath.own_database.target import Target
@@ -49,7 +50,7 @@ def probe(
     """
     check_connections(options)
     question = question_of(options, environment)
-    candidates = candidates_of(question.target, question.phase, options)
+    candidates = with_layers(candidates_of(question.target, question.phase, options), question, options)
     say(announcement(question.target, candidates, options))
     counters.probe()
     directory = RunDirectory(options.directory or new_name("probe"))
@@ -77,7 +78,9 @@ def forget_unbegun(directory: RunDirectory) -> None:
 
 def announcement(target: Target, candidates: Candidates, options: ProbeOptions) -> str:
     """One line about what will be done."""
-    drivers = len({driver_of(planned) for planned in candidates.paths})
+    bare = [planned for planned in candidates.paths if planned.path.id not in candidates.beneath]
+    drivers = len({driver_of(planned) for planned in bare})
+    above = f" and {fmt.counted(len(candidates.beneath), 'form')} of layers" if candidates.beneath else ""
     access = "read only"
     if target.deployment == "server":
         access = (
@@ -85,7 +88,7 @@ def announcement(target: Target, candidates: Candidates, options: ProbeOptions) 
             "busy for at most half of the time"
         )
     return (
-        f"probing {target.shown}{options.from_words}: {drivers} drivers in {len(candidates.paths)} settings, {access}, "
+        f"probing {target.shown}{options.from_words}: {drivers} drivers in {len(bare)} settings{above}, {access}, "
         f"until decided, at most {fmt.clock(options.budget_s).removesuffix(' 00 s')}"
     )
 

@@ -22,19 +22,21 @@ from rowpath.journal.records import CountedRecord, FailureRecord, NoteRecord, Pr
 from rowpath.journal.writer import Journal
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.model.grouping import grouped
+from rowpath.model.path import BY_HAND
 from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
-from rowpath.own_database.candidates import NAME, Candidates, in_words
+from rowpath.own_database.candidates import NAME, Candidates
+from rowpath.own_database.layers import description
 from rowpath.own_database.probed_query import GRACE_S, ProbedQuery
 from rowpath.own_database.query_check import leading_key
 from rowpath.own_database.session import NOT_KEPT, PREPARED_FAILS
 from rowpath.own_database.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe import full_sets, snippets
+from rowpath.probe import full_sets, layer_programs, layer_sets, snippets
 from rowpath.probe.agreement import Verdict, labels_of
 from rowpath.probe.differences import different_types, example, without_names
 from rowpath.probe.search import Search
-from rowpath.probe.successive_halving import batches, best_of_each, finalists
+from rowpath.probe.successive_halving import best_of_each, finalists
 from rowpath.probe.tries import Tried, driver_of
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.report.bars import shorten_end
@@ -99,6 +101,7 @@ class ProbeRun(ProbedQuery):
             work, WorkerPool(self.start), self.budget, self.row_consistency, self.options.connections, self.seed,
             self.progress.note, self.candidates.paths, self.directory.work, self.candidates.baselines, tell=self._tell,
             time_delivery=self._time_delivery, labels=self.labels, sort_key=self._sort_key(),
+            beneath=self.candidates.beneath,
         )  # fmt: skip
         interrupted = False
         try:
@@ -205,7 +208,7 @@ class ProbeRun(ProbedQuery):
         planned = {path_id: search.tried[path_id].planned for path_id in members}
         # The most promising one is in every set.
         members.sort(key=going.index)
-        sets = [tuple(map(planned.__getitem__, batch)) for batch in batches(members, room, search.language)]
+        sets = [tuple(map(planned.__getitem__, batch)) for batch in layer_sets.batched(search, members, room)]
         if floors:
             sets[0] = (*sets[0], floors[0])
         measured = self.full_sets(search.work, sets, final)
@@ -290,25 +293,29 @@ class ProbeRun(ProbedQuery):
 
     def _count(self, search: Search, planned: PlannedPath) -> None:
         """Count round trips through a process of the search, which is warm; nothing of it is timed."""
+        counted_as = layer_sets.as_counted(planned.path, search)
         with (
             contextlib.suppress(RunnerFailure, OSError, RowpathError),
             search.worker_pool.several([planned]) as (worker,),
-            counting_proxy(planned.path, worker.instance, self.directory.work) as counting,
+            counting_proxy(counted_as, worker.instance, self.directory.work) as counting,
         ):
             if counting is None:  # no proxy can be in between
                 return
             worker.planned = planned
-            worker.open(**counting.overrides)
+            worker.open(**counting.overrides, **({"tls": "off"} if counting.sent else {}))
             worker.prepare(search.work)
             worker.sample(search.work, "warm", operations=SETTLING, first=0)
             with worker.transaction():
                 counting.proxy.reset()
+                if counting.sent:
+                    counting.sent.texts.clear()
                 reply = worker.sample(search.work, "warm", operations=COUNTED, first=0).reply
                 counts = counting.proxy.read()
+            sent = layer_sets.statements_of(counting, reply.operations, self.options.redact_query)
             counted = CountedRecord(
                 path_id=planned.path.id, workload=WORKLOAD, phase=PHASE, operations=reply.operations,
                 round_trips=counts.round_trips, bytes_sent=counts.bytes_sent, bytes_received=counts.bytes_received,
-                method={"bytes": proxy.METHOD},
+                method={"bytes": proxy.METHOD}, **sent,
             )  # fmt: skip
             self.journal.write(counted)
 
@@ -351,7 +358,8 @@ class ProbeRun(ProbedQuery):
         with contextlib.suppress(RunnerFailure, OSError):
             if found := example([search.kept(side.first) for side in sides], self.labels.index(label)):
                 row, *values = found
-                drivers = (side.first.planned.adapter.driver for side in sides)
+                paths = (side.first.planned.path for side in sides)
+                drivers = (path.driver if path.layer == BY_HAND else path.layer for path in paths)
                 each = (
                     f"{shorten_end(fmt.printable(self.scrubber.clean(value)), SHOWN)} ({driver})"
                     for value, driver in zip(values, drivers, strict=True)
@@ -364,7 +372,8 @@ class ProbeRun(ProbedQuery):
         if self.keyed is None or "plan_cache_mode" not in ENGINES[self.access.target.engine].probe.prepared_settings:
             return
         done = (tried.planned for tried in search.tried.values() if tried.execution_ns and tried.failure is None)
-        prepared = grouped((planned for planned in done if planned.path.statement == "prepared"), driver_of)
+        bare = (planned for planned in done if planned.path.layer == BY_HAND)
+        prepared = grouped((planned for planned in bare if planned.path.statement == "prepared"), driver_of)
         first = [paths[0] for paths in prepared.values()]
         file, pool = self.directory.work / "plans.kept", search.worker_pool
         for types in different_types(self.access, pool, first, search.work, self.keyed, file):
@@ -424,13 +433,27 @@ class ProbeRun(ProbedQuery):
             self.journal.write(ProbeRecord(snippet=snippet))
             (self.directory.path / snippet.file).write_text(snippet.text, encoding="utf-8")
             yield snippet
+        for program in self._layer_programs(probe):
+            self.journal.write(ProbeRecord(snippet=program))
+            (self.directory.path / program.file).write_text(program.text, encoding="utf-8")
+            yield program
+
+    def _layer_programs(self, probe: Probe) -> Iterator[Snippet]:
+        left_out = self.options.redact_query
+        sql = REDACTED if left_out else self.keyed.with_first_row(self.access.target.engine) if self.keyed else self.sql
+        mapped = None if left_out else self.mapped
+        for made in layer_programs.programs(probe, self.access.target, sql, self.columns, mapped):
+            yield self._without_secrets(made)
 
     def _snippet(self, tried: TriedPath) -> Snippet | None:
         sql = REDACTED if self.options.redact_query else self.sql  # with its limit: what was found holds for that
         keyed = None if self.options.redact_query else self.keyed
         made = snippets.snippet(tried.name, tried.path, self.access.target, sql, self.columns, keyed)
+        return made and self._without_secrets(made)
+
+    def _without_secrets(self, made: Snippet) -> Snippet:
         clean = self.scrubber.clean_own  # as the journal holds it
-        return made and msgspec.structs.replace(made, text=clean(made.text), run=clean(made.run))
+        return msgspec.structs.replace(made, text=clean(made.text), run=clean(made.run))
 
 
 def _tried(tried: Tried, search: Search) -> TriedPath:
@@ -451,7 +474,7 @@ def _tried(tried: Tried, search: Search) -> TriedPath:
         low=low,
         high=high,
         compared_with=search.tried[tried.compared_with].planned.name if tried.compared_with else "",
-        description=in_words(tried.planned, bool(search.work.parameter_count)),
+        description=description(tried.planned, bool(search.work.parameter_count)),
         title=language(tried.planned.adapter.language).title,
         baseline=search.baselines.get(tried.planned.path.id, ""),
     )

@@ -58,6 +58,7 @@ class Search:
     candidates: tuple[PlannedPath, ...]
     place: Path  # where rows are kept while they are compared
     baselines: Mapping[str, str] = field(default_factory=dict)
+    beneath: Mapping[str, str] = field(default_factory=dict)  # path id of a layer → of the driver that it stands on
     tried: dict[str, Tried] = field(default_factory=dict)  # by path id, in the order of the tries
     _kept: dict[tuple[str, str], Path] = field(default_factory=dict)  # by path id and query: the file of rows
     _further_s: float | None = None  # spent when every driver had its first try
@@ -79,12 +80,15 @@ class Search:
         return list(self.estimates())
 
     def language(self, path_id: str) -> str:
-        """The language of a candidate."""
-        return self.tried[path_id].planned.adapter.language
+        """The language of a candidate; of one with a layer also that."""
+        planned = self.tried[path_id].planned
+        return f"{planned.adapter.language}{tries.above(planned)}"
 
     def needed(self) -> list[str]:
-        """The paths that must end in full sets: the best of each language and the baselines; the best first."""
-        return needed(self.estimates(), self.language, self.baselines)
+        """The paths that must end in full sets: each language's best, baselines, layers, their drivers; best first."""
+        estimates = self.estimates()
+        wanted = {*needed(estimates, self.language, self.baselines), *self.beneath.values()}
+        return [path_id for path_id in estimates if path_id in wanted]
 
     def contested(self) -> list[str]:
         """The paths whose blocks may still change `needed`, the most promising first; empty when it is decided."""
@@ -103,7 +107,7 @@ class Search:
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
         self.budget.begin()
-        for planned in tries.in_order(self.candidates, self.baselines, self.times_ns, self.budget.clock):
+        for planned in tries.in_order(self.candidates, self._early, self.times_ns, self.budget.clock):
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
                 tried.left = "not tried: one execution takes too long for a search of settings"
@@ -121,6 +125,11 @@ class Search:
             self._split_by_digest()
             self._estimate_tries()
 
+    @property
+    def _early(self) -> set[str]:
+        """The paths that are tried whatever else is known."""
+        return {*self.baselines, *self.beneath, *self.beneath.values()}
+
     def times_ns(self) -> dict[str, float]:
         """What one execution takes of each path that had one, by path id."""
         return {path_id: tried.execution_ns for path_id, tried in self.tried.items() if tried.execution_ns}
@@ -128,7 +137,7 @@ class Search:
     def why_not(self, planned: PlannedPath) -> str:
         """Why this candidate is not worth a try, by what is known of its driver; empty when it is."""
         of_driver, over = self._of_driver(planned), self.budget.left_s <= 0
-        if planned.path.id not in self.baselines and of_driver:
+        if planned.path.id not in self._early and of_driver:
             if self._further_s is None:
                 self._further_s = self.budget.spent_s
             begun_s = self.budget.spent_s - self._further_s
@@ -145,12 +154,12 @@ class Search:
             and tried.planned.adapter.language == planned.adapter.language
             and tried.planned.path.fetch_form == planned.path.fetch_form
         ]
-        own_ns = [tried.execution_ns for tried in alike if tried.planned.adapter == planned.adapter]
+        own_ns = [tried.execution_ns for tried in alike if driver_of(tried.planned) == driver_of(planned)]
         if own_ns:
             hopeless = max(LEAST_HOPELESS, HOPELESS / len(own_ns))
             if min(own_ns) > hopeless * min(tried.execution_ns for tried in alike):
                 return "the driver was much slower in every setting so far"
-        if not of_driver or not of_driver[0].execution_ns or planned.path.id in self.baselines:
+        if not of_driver or not of_driver[0].execution_ns or planned.path.id in self._early:
             return ""
         # A setting of several that made the driver clearly slower when it was the only change.
         likeliest = of_driver[0].planned.path
@@ -164,7 +173,7 @@ class Search:
 
     def _of_driver(self, planned: PlannedPath) -> list[Tried]:
         """The tries of its driver, the driver's likeliest setting first."""
-        return [tried for tried in self.tried.values() if tried.planned.adapter == planned.adapter and tried.step]
+        return [tried for tried in self.tried.values() if driver_of(tried.planned) == driver_of(planned) and tried.step]
 
     def _try(self, tried: Tried) -> None:
         tried.step = "try"

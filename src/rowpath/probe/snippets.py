@@ -45,9 +45,8 @@ def snippet(
     """
     header = language(path["language"])
     driver = header.snippets.drivers.get(path["driver"], SnippetDriver())
-    folder = Path(header.folder) / "snippets"
     template = f"{driver.template or path['driver']}{header.source_suffix}.j2"
-    if not (folder / template).is_file():
+    if not (folder_of(header) / template).is_file():
         return None
     run = how_to_run(header, driver, target.transport == "unix")
     login = f" The password comes from the environment: {driver.password}." if target.user else ""
@@ -55,22 +54,32 @@ def snippet(
     facts = context(path, target, sql, columns)
     if keyed is not None:
         facts |= _keyed(keyed, header, driver, facts)
+    text = rendered(header, template, target.engine, {**facts, "run": run, "about": about})
+    return Snippet(header.name, name, header.snippet_file, text, run)
+
+
+def folder_of(header: Language) -> Path:
+    """Where a language's templates are."""
+    return Path(header.folder) / "snippets"
+
+
+def rendered(header: Language, template: str, engine: str, facts: Mapping[str, Any]) -> str:
+    """A program by a template of that language."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined,
+        loader=jinja2.FileSystemLoader(folder_of(header)), undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {
         "c_text": c_text,
         "json_text": json_text,
         "rust_text": rust_text,
-        "operators_doubled": functools.partial(operators_doubled, engine=target.engine),
+        "operators_doubled": functools.partial(operators_doubled, engine=engine),
         "sign": sign_text,
         "python_text": python_text,
         "url": quote,
         "query": query_text,
     }
-    text = environment.get_template(template).render(facts, run=run, about=about)
-    return Snippet(header.name, name, header.snippet_file, text, run)
+    return environment.get_template(template).render(facts)
 
 
 def changed(before: str, after: str) -> str:
@@ -215,6 +224,11 @@ def _text(value: Any) -> str | None:
 
 def conninfo(path: dict[str, str], target: Target) -> str:
     """libpq's connection string."""
+    return _libpq_words(libpq_words(path, target))
+
+
+def libpq_words(path: dict[str, str], target: Target) -> dict[str, str]:
+    """libpq's keywords of a connection."""
     hosts = target.hosts or ((target.host or target.socket, target.port),)
     words = {
         "host": ",".join(host for host, _port in hosts),
@@ -224,7 +238,7 @@ def conninfo(path: dict[str, str], target: Target) -> str:
         **ssl_words(path, target),
         **_asked_words(target),
     }
-    return _libpq_words(words)
+    return {key: value for key, value in words.items() if value}
 
 
 def ssl_words(path: dict[str, str], target: Target) -> dict[str, str]:

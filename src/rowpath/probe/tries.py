@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rowpath.model.grouping import grouped
-from rowpath.model.path import AccessPath
+from rowpath.model.path import BY_HAND, AccessPath
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.successive_halving import CostEstimate
 from rowpath.runners.process import RunnerFailure
@@ -73,13 +73,18 @@ def as_verified(reply: SampleReply, verified: Tried) -> bool:
 
 
 def driver_of(planned: PlannedPath) -> tuple[str, str]:
-    """The language and the name of the path's driver."""
-    return planned.adapter.language, planned.adapter.driver
+    """The language and the name of the path's driver, with what stands above it."""
+    return planned.adapter.language, f"{planned.adapter.driver}{above(planned)}"
+
+
+def above(planned: PlannedPath) -> str:
+    """` django raw`: the layer above the driver, and how it is used; empty without one."""
+    return "" if planned.path.layer == BY_HAND else f" {planned.path.layer} {planned.path.technique}"
 
 
 def kind_of(planned: PlannedPath) -> str:
-    """The path's language, and whether it delivers rows: paths of one kind are rivals."""
-    return f"{planned.adapter.language} {'rows' if planned.path.fetch_form == 'row' else 'other'}"
+    """The path's language, and whether it delivers rows: paths of one kind are rivals. A layer has none."""
+    return f"{planned.adapter.language} {'rows' if planned.path.fetch_form == 'row' else 'other'}{above(planned)}"
 
 
 def threads(planned: PlannedPath) -> tuple[str, ...]:

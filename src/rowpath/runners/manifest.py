@@ -17,7 +17,7 @@ from rowpath.machine import jobs, processes
 from rowpath.machine.directories import data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.base import Frozen
-from rowpath.model.path import AccessPath
+from rowpath.model.path import MAPPED, RAW, AccessPath
 from rowpath.runners.language import Language
 
 
@@ -48,6 +48,12 @@ class Layer(Frozen, frozen=True):
     modules: tuple[str, ...] = ()  # how the names of its modules or packages begin; the first is its part in `explain`
     techniques: tuple[str, ...] = ("none",)
     operations: dict[str, tuple[str, ...]] = {}  # technique → what is written with it; a technique not named: all
+    own_query: str = ""  # its file for a query or a table of the user's own
+    reserved: tuple[str, ...] = ()  # what an attribute of its mapped classes cannot be called
+
+    def source_of(self, path: AccessPath) -> str:
+        """The file that does what the path is for."""
+        return self.own_query if path.technique in (RAW, MAPPED) else self.source
 
 
 class Adapter(Frozen, frozen=True):

@@ -64,7 +64,7 @@ def test_ours_are_the_folders_with_a_header() -> None:
         templates = [
             f"{driver.template or key}{header.source_suffix}.j2" for key, driver in header.snippets.drivers.items()
         ]
-        files = {file.name for file in (Path(header.folder) / "snippets").iterdir()}
+        files = {file.name for file in (Path(header.folder) / "snippets").iterdir() if file.is_file()}
         assert {name for name in files if not name.startswith("_")} == set(templates)  # the others are parts of these
 
 

@@ -95,6 +95,16 @@ class Paths:
             self.sources[path.id] = rows
             self.deliveries.append(Delivery(PlannedPath(path, adapter, "", name), replied(rows())))
 
+    def above(self, *names: str) -> None:
+        """Let these be paths of a layer above their driver."""
+        for delivery in self.deliveries:
+            planned = delivery.planned
+            if planned.name in names:
+                before = planned.path
+                path = AccessPath.of({**dict(before.coordinates), "layer": "orm", "technique": "raw"}, before.label)
+                object.__setattr__(planned, "path", path)
+                self.sources[path.id] = self.sources[before.id]
+
     def again(self, delivery: Delivery, columns: tuple[Column, ...]) -> VerifyReply:
         self.executed += 1
         return replied(self.sources[delivery.planned.path.id](), columns)
@@ -158,6 +168,22 @@ def test_one_against_one_is_a_tie_and_nobody_is_wrong() -> None:
     assert [verdict.wrong for verdict in found.verdicts] == [{}, {}]
     assert {verdict.ties["x"] for verdict in found.verdicts} == {"c libpq", "go pgx"}
     assert not found.voices
+
+
+def test_a_layer_is_wrong_where_it_has_other_values_than_its_driver_however_many_say_the_same() -> None:
+    zone = changed(ROWS, 1, "2020-01-01 01:00:00.123456789")
+    paths = Paths(python_psycopg=ROWS, python_psycopg__1=zone, python_psycopg__2=zone, python_psycopg__3=MILLI)
+    paths.above("python_psycopg__1", "python_psycopg__2", "python_psycopg__3")
+    wrong = "column at, unlike python psycopg"
+    assert paths.wrong() == {f"python_psycopg__{number}": wrong for number in (1, 2, 3)}
+    assert paths.compared().voices == {"python psycopg"}
+
+
+def test_a_layer_above_one_driver_does_not_decide_against_another() -> None:
+    other = changed(ROWS, 2, 0.25)
+    paths = Paths(python_psycopg=other, python_psycopg__1=other, c_libpq=ROWS)
+    paths.above("python_psycopg__1")
+    assert all(verdict.ties for verdict in paths.compared().verdicts)
 
 
 def test_another_number_of_rows_is_wrong_or_a_tie() -> None:

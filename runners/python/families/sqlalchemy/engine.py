@@ -4,6 +4,7 @@ import sqlalchemy
 from sqlalchemy import URL, event
 
 from families.postgresql.connection import libpq_keywords
+from families.sqlite.uri import uri_of
 
 DIALECTS = {"psycopg": "postgresql+psycopg", "sqlite3": "sqlite+pysqlite"}
 
@@ -12,7 +13,10 @@ def engine_of(options, immediate=False, **how):
     """The engine, connected; `how` goes to `create_engine`. `immediate`: SQLite's transactions begin with its lock."""
     dialect = DIALECTS[options["driver"]]
     if options["engine"] == "sqlite":
-        engine = sqlalchemy.create_engine(URL.create(dialect, database=options["path"]), **how)
+        place = options["path"]
+        if options.get("read_only") == "yes":
+            place = f"{uri_of(options)}&uri=true"
+        engine = sqlalchemy.create_engine(URL.create(dialect, database=place), **how)
     else:
         url = URL.create(dialect, database=options["database"])
         engine = sqlalchemy.create_engine(url, connect_args=libpq_keywords(options), **how)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Sentence
@@ -16,7 +16,7 @@ from rowpath.drawing.picture import Picture, PlainBar, plain
 from rowpath.drawing.section import Opening, Section
 from rowpath.model.base import Frozen, OfMeasuredPhase, Regime
 from rowpath.model.grouping import grouped
-from rowpath.model.path import BY_HAND
+from rowpath.model.path import BY_HAND, MAPPED, RAW
 
 CONDITIONS = ("engine", "placement", "transport", "link")
 ALIKE = ("engine_version", "deployment", "language", "driver", "version", *CONDITIONS)
@@ -30,7 +30,7 @@ class Rung(Frozen, frozen=True):
 
     name: str
     profile: str
-    technique: str  # by hand; `none` of a layer
+    technique: str  # by hand, or of a layer with a query of the user's own; else `none`
     time_ns: float
     to_floor: Against | None
     statements: float | None
@@ -50,18 +50,32 @@ class Ladder(OfMeasuredPhase, frozen=True):
 
 
 def ladders(evidence: Evidence) -> tuple[Ladder, ...]:
-    """One per phase of objects and driver for which a floor and a layer were measured steadily."""
+    """One per phase and driver for which a floor and a layer were measured steadily."""
     made = []
     for workload, phase, regime in evidence.cells.phases():
         defined = evidence.journal.run.phase(workload, phase)
-        if defined is None or defined.kind != "objects" or regime != "steady":
+        if defined is None or regime != "steady":
             continue
         cells = evidence.sound_in.get((workload, phase, regime), ())
+        if defined.kind != "objects":
+            cells = _above_or_beneath(cells)
         where: Where = workload, phase, "steady"
         for together in grouped(cells, lambda cell: tuple(map(cell.path.get, ALIKE))).values():
             if one := _ladder(evidence, where, sorted(together, key=lambda cell: cell.median or 0.0)):
                 made.append(one)
     return tuple(made)
+
+
+def _above_or_beneath(cells: Iterable[Cell]) -> list[Cell]:
+    """The layers with a query of the user's own, and the paths whose coordinates are theirs without the layer."""
+    above = [cell for cell in cells if cell.path.technique in (RAW, MAPPED)]
+    bare = {_bare(cell) for cell in above}
+    return [*above, *(cell for cell in cells if cell.path.layer == BY_HAND and _bare(cell) in bare)]
+
+
+def _bare(cell: Cell) -> tuple[tuple[str, str], ...]:
+    """The coordinates of a path without a layer."""
+    return tuple(pair for pair in cell.path.coordinates.items() if pair[0] not in ("layer", "technique"))
 
 
 def _ladder(evidence: Evidence, where: Where, cells: list[Cell]) -> Ladder | None:
@@ -91,7 +105,7 @@ def _rung(evidence: Evidence, cell: Cell, floor: Cell) -> Rung:
     counted = evidence.counted.get(cell.key[:3])
     path = cell.path
     return Rung(
-        f"by hand, {path.technique}" if path.layer == BY_HAND else path.layer,
+        _called(path.layer, path.technique),
         path.profile,
         path.technique,
         cell.median or 0.0,
@@ -101,6 +115,11 @@ def _rung(evidence: Evidence, cell: Cell, floor: Cell) -> Rung:
         evidence.per_operation(cell, "bytes_received"),
         counted.sql if counted else (),
     )
+
+
+def _called(layer: str, technique: str) -> str:
+    """`django`, `django, mapped`, `by hand, queries`; of a bare driver with a query `by hand`."""
+    return ", ".join(word for word in ("by hand" if layer == BY_HAND else layer, technique) if word != "none")
 
 
 def _name(ladder: Ladder, rung: Rung) -> str:
@@ -177,7 +196,7 @@ def _picture(ladder: Ladder) -> Picture | None:
     floor_ns = ladder.floor.time_ns
 
     def bar(rung: Rung) -> PlainBar:
-        adds = rung.technique == "none" and rung.time_ns > floor_ns
+        adds = rung in ladder.layers and rung.time_ns > floor_ns
         against = rung.to_floor
         return PlainBar(
             name=fmt.clean(_name(ladder, rung)),

@@ -17,7 +17,7 @@ from rowpath.analysis.statistics.intervals import APART, SETS_FOR_CLAIMS
 from rowpath.analysis.wording import words as listed
 from rowpath.drawing.grid import Grid, figure, line, of_lines, word, words
 from rowpath.drawing.section import Section
-from rowpath.model.path import fetch_form
+from rowpath.model.path import BY_HAND, fetch_form
 from rowpath.model.probe import (
     LEAST_GAIN,
     AtRoundTrip,
@@ -216,7 +216,8 @@ def languages(tried: Sequence[TriedPath], results: Sequence[Result], evidence: E
         time_ns = times[path.name].median if path.name in times else path.execution_ns
         if path.step != FULL and least_ns and path.ratio:
             time_ns = least_ns * path.ratio
-        if path.ratio is None or time_ns is None or path.status != "ok":
+        above = path.path.get("layer", BY_HAND) != BY_HAND  # the ladder has it
+        if path.ratio is None or time_ns is None or path.status != "ok" or above:
             continue
         language, form = path.path["language"], fetch_form(path.path.get("fetch", "none"))
         first = firsts.setdefault(language, path)

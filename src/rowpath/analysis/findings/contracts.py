@@ -12,6 +12,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import by_name, phase_text, words
 from rowpath.journal.records import CountedRecord, MemoryRecord, PathRecord
 from rowpath.model.grouping import grouped
+from rowpath.model.path import BY_HAND
 from rowpath.model.workload import Phase
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
@@ -33,7 +34,8 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         statement = path.statement
         turns = pipelines(counts, path)  # 1 of each operation, where it is not one of a pipeline
         defined = evidence.phase(counts)
-        by_layer = defined is not None and defined.kind == "objects"  # which sends what it needs
+        # Which sends what it needs.
+        by_layer = (defined is not None and defined.kind == "objects") or path.layer != BY_HAND
         if counts.round_trips is None or statement not in ROUND_TRIPS or not turns or by_layer:
             continue
         trips, pipelined = counts.round_trips / turns, turns < counts.operations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,17 @@ def _steps(plan: dict[str, Any]) -> Iterator[str]:
     yield plan["Node Type"]
     for below in plan.get("Plans", ()):
         yield from _steps(below)
+
+
+def _primary_key_query(parts: Sequence[str]) -> str:
+    """Of a table by the parts of its name, which the search path completes as it does for the query."""
+    name = ".".join('"{}"'.format(part.replace('"', '""')) for part in parts).replace("'", "''")
+    return (
+        "SELECT a.attname::text FROM pg_catalog.pg_index AS i "
+        "CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS k(number, position) "
+        "JOIN pg_catalog.pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number "
+        f"WHERE i.indisprimary AND i.indrelid = '{name}'::pg_catalog.regclass ORDER BY k.position"
+    )
 
 
 class Postgresql(BackupWays):
@@ -108,6 +119,7 @@ class Postgresql(BackupWays):
         cast_literals=True,
         untyped_literals=("text",),
         binary_literal=r"'\x{}'",
+        primary_key_query=_primary_key_query,
         privileged_query="SELECT rolname::text FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper",
         server_clock=probing.ServerClock(
             "EXPLAIN ANALYZE",

@@ -7,6 +7,7 @@ import fcntl
 import shutil
 import sqlite3
 import sys
+from collections.abc import Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -43,6 +44,12 @@ def _written_when_read(main: Path) -> str:
         header = stream.read(20)
     wal = header[18:20] == b"\x02\x02"
     return "SQLite's write-ahead log has its readers write to the -shm file" if wal else ""
+
+
+def _primary_key_query(parts: Sequence[str]) -> str:
+    """Of a table by the parts of its name: a schema may come first. WITHOUT ROWID or not, `pk` counts from 1."""
+    arguments = ", ".join("'{}'".format(part.replace("'", "''")) for part in (parts[-1], *parts[-2:-1]))
+    return f"SELECT name FROM pragma_table_info({arguments}) WHERE pk > 0 ORDER BY pk"
 
 
 class Sqlite(backups.BackupWays):
@@ -87,6 +94,7 @@ class Sqlite(backups.BackupWays):
         text_parameters=True,
         described_by_rows=True,
         unbound_is_null=True,
+        primary_key_query=_primary_key_query,
         session_statements=lambda _version, _timeout_ms: ("PRAGMA query_only = ON",),
     )
 
