@@ -156,7 +156,7 @@ def _part(node: ast.stmt, lines: list[str]) -> Part:
     own = {each.attr for each in walked if isinstance(each, ast.Attribute) and _is_self(each.value)}
     named = {each.id for each in walked if isinstance(each, ast.Name)}
     texts = (each.value for each in walked if isinstance(each, ast.Constant) and isinstance(each.value, str))
-    named |= {found[0] for value in texts if (found := re.match(r"[A-Z]\w*", value))}  # "Director.position"
+    named |= {name for value in texts for name in re.findall(r"(?:^|\.|, )([A-Z]\w*)", value)}  # "Director.position"
     inherited = {
         base.id
         for each in walked
@@ -183,7 +183,8 @@ def _braces(file: Path, root: Path) -> Parts:
     for member in _members(text):
         bare = _TEXT.sub('""', member)
         called = {call or reference for call, reference in _CALL.findall(bare)}
-        made = Part(textwrap.dedent(member), frozenset(called), frozenset(re.findall(r"\b[A-Z]\w*", bare)))
+        named = {*re.findall(r"\b[A-Z]\w*", bare), *re.findall(r"\b[A-Z][a-z]\w*", member)}  # "from Film f"
+        made = Part(textwrap.dedent(member), frozenset(called), frozenset(named))
         head = re.split(r"[{=;]", _ANNOTATION.sub("", bare), maxsplit=1)[0]
         if found := _TYPE.search(head):
             parts.others.setdefault(found[1], []).append(made)
@@ -203,9 +204,9 @@ def _members(text: str) -> Iterator[str]:
     found = _TYPE.search(bare)
     if found is None:
         return
-    begin = at = bare.index("{", found.end()) + 1
+    begin = bare.index("{", found.end()) + 1
     deep = 0
-    for at in range(at, len(bare)):
+    for at in range(begin, len(bare)):
         deep += (bare[at] in "{(") - (bare[at] in "})")
         if deep < 0:
             return
