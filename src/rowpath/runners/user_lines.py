@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from rowpath.model.path import BY_HAND, AccessPath
+from rowpath.model.workload import PhaseName
 from rowpath.runners.manifest import Adapter, source_file
 from rowpath.runners.source_lines import count, without_comments
 
@@ -86,10 +87,10 @@ def user_code(adapter: Adapter, path: AccessPath, access: str) -> UserCode | Non
     return UserCode(tuple(part.text for part in operation), tuple(part.text for part in mapping), file.suffix)
 
 
-def user_lines(adapter: Adapter, path: AccessPath, access: str) -> tuple[int, int] | None:
-    """Lines of the operation and of its mapping."""
-    code = user_code(adapter, path, access)
-    return code.lines if code else None
+def lines_by_phase(adapter: Adapter, path: AccessPath, phases: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """By phase the lines of its operation and of its mapping, where they are known."""
+    made = {name: user_code(adapter, path, PhaseName.of(name).phase.replace("-", "_")) for name in phases}
+    return {name: code.lines for name, code in made.items() if code}
 
 
 def _names(path: AccessPath, access: str, suffix: str) -> list[str]:

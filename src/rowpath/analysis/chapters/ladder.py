@@ -37,6 +37,8 @@ class Rung(Frozen, frozen=True):
     round_trips: float | None
     bytes_received: float | None
     sql: tuple[str, ...]  # of one operation
+    user_lines: int | None = None  # that the user writes for the operation
+    mapping_lines: int | None = None  # and for the mapping that it uses
 
 
 class Ladder(OfMeasuredPhase, frozen=True):
@@ -100,6 +102,7 @@ def _rung(evidence: Evidence, cell: Cell, floor: Cell) -> Rung:
         evidence.per_operation(cell, "round_trips"),
         evidence.per_operation(cell, "bytes_received"),
         counted.sql if counted else (),
+        *path.user_lines.get(f"{cell.workload}.{cell.phase}", (None, None)),
     )
 
 
@@ -155,7 +158,10 @@ def grid(ladder: Ladder) -> Grid:
     """One row for the floor, each further technique and each layer."""
     lines = [_line(ladder, rung) for rung in (ladder.floor, *ladder.techniques, *ladder.layers)]
     title = f"{ladder.workload}.{ladder.phase} above {ladder.driver} ({ladder.regime}, {ladder.conditions})"
-    note = "Added is the difference to the first row. Statements include BEGIN, COMMIT and ROLLBACK."
+    note = (
+        "Added is the difference to the first row. Statements include BEGIN, COMMIT and ROLLBACK. Lines are those that "
+        "the user writes."
+    )
     return without_empty(of_lines(title, lines, note))
 
 
@@ -170,6 +176,8 @@ def _line(ladder: Ladder, rung: Rung) -> Line:
         figure("statements", fmt.count(rung.statements)),
         figure("round trips", fmt.count(rung.round_trips)),
         figure("bytes received", fmt.count(rung.bytes_received), 2),
+        figure("lines", fmt.count(rung.user_lines)),
+        figure("of mapping", fmt.count(rung.mapping_lines)),
     )
 
 
