@@ -140,7 +140,8 @@ def _half_width(ladder: Ladder, rung: Rung) -> str:
 def _sentence(ladder: Ladder) -> str:
     """`python psycopg 61 µs · sqlalchemy-core +12 µs ± 300 ns · django +58 µs ± 1.1 µs`."""
     rungs = (f"{_name(ladder, rung)} {_added(ladder, rung)}{_half_width(ladder, rung)}" for rung in ladder.layers)
-    return " · ".join((f"{ladder.driver} {fmt.duration(ladder.floor.time_ns)}", *rungs))
+    link = next((f" {each}" for each in ladder.conditions.split(", ") if each.startswith("link=")), "")
+    return " · ".join((f"{ladder.driver}{link} {fmt.duration(ladder.floor.time_ns)}", *rungs))
 
 
 def _sentences(made: tuple[Ladder, ...]) -> Iterator[Sentence]:
