@@ -93,10 +93,7 @@ def film(key):
             found.budget,
             [Person(row.id, row.name) for row in rows(DIRECTORS)],
             [Part(row.role, Person(row.id, row.name)) for row in rows(CAST)],
-            [
-                Review(row.id, row.stars, row.body, row.written, Person(row.user_id, row.name))
-                for row in rows(REVIEWS)
-            ],
+            [Review(row.id, row.stars, row.body, row.written, Person(row.user_id, row.name)) for row in rows(REVIEWS)],
         )
         return read_film(whole)
 
