@@ -33,6 +33,7 @@ FIGURES = {
     "jmeter": "5 min",
     "embedded": "1 min",
     "hand_written": "16 min",
+    "layers": "15 min",
     "drain": "2 min",
     "streaming_memory": "8 min",
     "groups_memory": "40 min",

@@ -43,15 +43,26 @@ def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
 
 
 def _java(directory: Path, source: Path, rival: Rival, ours: PlannedPath) -> Command:
+    return java_command(directory, [source], ours, options=[f"-D{each}" for each in rival.properties])
+
+
+def java_command(
+    directory: Path,
+    sources: Sequence[Path],
+    ours: PlannedPath,
+    more_jars: Sequence[Path] = (),
+    options: Sequence[str] = (),
+) -> Command:
+    """How to start the last source, once all are compiled with the path's driver and `more_jars`."""
     classes = directory / "classes"
     javac = Path(jvm.java_command()).parent / "javac"
-    _run([str(javac), "-d", str(classes), str(source)])
     jars: dict[str, list[str]] = ours.adapter.build["jars"]
     wanted = [each for key in ("deployment", "transport") for each in jars.get(ours.path.get(key), ())]
     fetched = maven.fetch(each.replace("{version}", ours.path.get("version")) for each in wanted)
-    options = (*jvm.OPTIONS, f"-Djava.io.tmpdir={directory}", *(f"-D{each}" for each in rival.properties))
-    class_path = os.pathsep.join(map(str, (classes, *fetched)))
-    return Command((jvm.java_command(), *options, "-cp", class_path, "Jdbc"), {"LC_ALL": "C.UTF-8"})
+    class_path = os.pathsep.join(map(str, (classes, *fetched, *more_jars)))
+    _run([str(javac), "-proc:none", "-cp", class_path, "-d", str(classes), *map(str, sources)])
+    arguments = (*jvm.OPTIONS, f"-Djava.io.tmpdir={directory}", *options, "-cp", class_path, sources[-1].stem)
+    return Command((jvm.java_command(), *arguments), {"LC_ALL": "C.UTF-8"})
 
 
 def _beside_packages(directory: Path, start: Command, source: Path) -> Path:

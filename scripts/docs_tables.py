@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from scripts import capabilities  # noqa: E402
+from scripts import capabilities, layer_code  # noqa: E402
 from scripts.capabilities import table  # noqa: E402
 
 from rowpath.analysis import findings  # noqa: E402
@@ -290,6 +290,7 @@ BLOCKS: dict[str, Callable[[Adapters, Engines], str]] = {
     "experiments": experiments,
     "findings": every_finding,
     "languages": languages,
+    **layer_code.BLOCKS,
     "metrics": metrics,
     "workloads": workloads,
 }

@@ -40,6 +40,7 @@ from rowpath.planning.make_plan import make_plan
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import build, language, tools
 from rowpath.runners.source_lines import lines_of_code, own_source
+from rowpath.runners.user_lines import lines_by_phase
 from rowpath.scrubber import Scrubber
 from rowpath.tape.format import read
 
@@ -240,6 +241,7 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             comparison=planned.comparison,
             lines_of_code=own_lines,
             lines_of_code_closure=all_lines,
+            user_lines=lines_by_phase(planned.adapter, planned.path, planned.phases),
             confounded=planned.adapter.confounded,
             stands_in=ENGINES[planned.path.engine].stands_in,
             shortest_operation_ns=header.shortest_operation_ns,

@@ -53,6 +53,7 @@ class PathRecord(WithCoordinates, Record, tag="path"):
     comparison: str = ""
     lines_of_code: int = 0
     lines_of_code_closure: int = 0
+    user_lines: dict[str, tuple[int, int]] = {}  # of a layer, by phase: the lines of the operation and of its mapping
     confounded: str = ""
     stands_in: str = ""  # what is measured of a program that stands in for an engine; empty: a real engine
     converted: str = ""

@@ -30,8 +30,12 @@ def count(text: str, suffix: str, comment_marks: tuple[str, ...] = ()) -> int:
         return _count_python(text)
     if suffix not in _COMMENTS:
         return sum(1 for line in map(str.strip, text.splitlines()) if line and not line.startswith(comment_marks))
-    without = _COMMENTS[suffix].sub(lambda match: match["kept"] or "\n" * match[0].count("\n"), text)
-    return sum(1 for line in without.splitlines() if line.strip())
+    return sum(1 for line in without_comments(text, suffix).splitlines() if line.strip())
+
+
+def without_comments(text: str, suffix: str) -> str:
+    """The text of a file of that suffix, with as many lines."""
+    return _COMMENTS[suffix].sub(lambda match: match["kept"] or "\n" * match[0].count("\n"), text)
 
 
 def _count_python(text: str) -> int:

@@ -37,6 +37,8 @@ class Rung(Frozen, frozen=True):
     round_trips: float | None
     bytes_received: float | None
     sql: tuple[str, ...]  # of one operation
+    user_lines: int | None = None  # that the user writes for the operation
+    mapping_lines: int | None = None  # and for the mapping that it uses
 
 
 class Ladder(OfMeasuredPhase, frozen=True):
@@ -114,6 +116,7 @@ def _rung(evidence: Evidence, cell: Cell, floor: Cell) -> Rung:
         evidence.per_operation(cell, "round_trips"),
         evidence.per_operation(cell, "bytes_received"),
         counted.sql if counted else (),
+        *path.user_lines.get(f"{cell.workload}.{cell.phase}", (None, None)),
     )
 
 
@@ -156,7 +159,8 @@ def _half_width(ladder: Ladder, rung: Rung) -> str:
 def _sentence(ladder: Ladder) -> str:
     """`python psycopg 61 µs · sqlalchemy-core +12 µs ± 300 ns · django +58 µs ± 1.1 µs`."""
     rungs = (f"{_name(ladder, rung)} {_added(ladder, rung)}{_half_width(ladder, rung)}" for rung in ladder.layers)
-    return " · ".join((f"{ladder.driver} {fmt.duration(ladder.floor.time_ns)}", *rungs))
+    link = next((f" {each}" for each in ladder.conditions.split(", ") if each.startswith("link=")), "")
+    return " · ".join((f"{ladder.driver}{link} {fmt.duration(ladder.floor.time_ns)}", *rungs))
 
 
 def _sentences(made: tuple[Ladder, ...]) -> Iterator[Sentence]:
@@ -174,7 +178,10 @@ def grid(ladder: Ladder) -> Grid:
     """One row for the floor, each further technique and each layer."""
     lines = [_line(ladder, rung) for rung in (ladder.floor, *ladder.techniques, *ladder.layers)]
     title = f"{ladder.workload}.{ladder.phase} above {ladder.driver} ({ladder.regime}, {ladder.conditions})"
-    note = "Added is the difference to the first row. Statements include BEGIN, COMMIT and ROLLBACK."
+    note = (
+        "Added is the difference to the first row. Statements include BEGIN, COMMIT and ROLLBACK. Lines are those that "
+        "the user writes."
+    )
     return without_empty(of_lines(title, lines, note))
 
 
@@ -189,6 +196,8 @@ def _line(ladder: Ladder, rung: Rung) -> Line:
         figure("statements", fmt.count(rung.statements)),
         figure("round trips", fmt.count(rung.round_trips)),
         figure("bytes received", fmt.count(rung.bytes_received), 2),
+        figure("lines", fmt.count(rung.user_lines)),
+        figure("of mapping", fmt.count(rung.mapping_lines)),
     )
 
 

@@ -160,7 +160,7 @@ class Bench:
 
     def build(self, *paths: PlannedPath) -> None:
         """Bring the paths' runners up to date."""
-        build([(planned.adapter, planned.path.version) for planned in paths])
+        build([(each.adapter, each.path.version) for each in paths], paths=[each.path for each in paths])
 
     def instance(self, engine: str, deployment: str, name: str = "", durability: str = "none", **how: int) -> Instance:
         """A started engine of this test's own; `how` sets attributes before it starts (the ping server's burn)."""

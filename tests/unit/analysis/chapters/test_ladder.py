@@ -16,15 +16,17 @@ ABOVE = "postgresql server python psycopg transport=tcp profile=tuned"
 STATEMENTS = {"queries": 4, "server": 1, "lazy": 34, "none": 4}
 
 
-def ladders(tmp_path: Path, layers: dict[str, float], statements: int = 4) -> tuple[Ladder, ...]:
+def ladders(tmp_path: Path, layers: dict[str, float], statements: int = 4, above: str = ABOVE) -> tuple[Ladder, ...]:
     by_hand = {"queries": 100e3, "server": 80e3, "lazy": 300e3}
     paths = [
-        *(path(f"by {how}", f"{ABOVE} layer=none technique={how}", {"films.film": ns}) for how, ns in by_hand.items()),
-        *(path(name, f"{ABOVE} layer={name} technique=none", {"films.film": ns}) for name, ns in layers.items()),
+        *(path(f"by {how}", f"{above} layer=none technique={how}", {"films.film": ns}) for how, ns in by_hand.items()),
+        *(path(name, f"{above} layer={name} technique=none", {"films.film": ns}) for name, ns in layers.items()),
     ]
     made = journal_factory.records(journal_factory.Run(paths=paths, regimes=("steady",), disturbed_share=0))
     made[0] |= {"workloads": {"films": {"phases": [{"name": "film", "kind": "objects", "expected": "objects"}]}}}
     for record in made:
+        if record["record"] == "path" and record["coordinates"]["layer"] == "core":
+            record |= {"user_lines": {"films.film": [3, 60]}}
         if record["record"] == "counted":
             technique = record["path_id"].partition("technique=")[2].partition(",")[0]
             each = statements if technique == "none" else STATEMENTS[technique]
@@ -55,3 +57,16 @@ def test_a_layer_of_one_statement_is_held_against_one_statement(tmp_path: Path) 
 
 def test_without_a_layer_there_is_no_ladder(tmp_path: Path) -> None:
     assert ladders(tmp_path, {}) == ()
+
+
+def test_lines_of_the_user_stand_beside_the_layer_that_has_them(tmp_path: Path) -> None:
+    (found,) = ladders(tmp_path, {"orm": 180e3, "core": 120e3})
+    core, orm = found.layers
+    assert (core.user_lines, core.mapping_lines, orm.user_lines) == (3, 60, None)
+    assert {"lines", "of mapping"} <= {column.title for column in ladder.grid(found).columns}
+
+
+def test_a_sentence_names_the_link(tmp_path: Path) -> None:
+    (found,) = ladders(tmp_path, {"core": 120e3}, above=f"{ABOVE} link=0.5ms")
+    (sentence,) = ladder.CHAPTER.sentences((found,))
+    assert sentence.text.startswith("films.film: python psycopg link=0.5ms ")
