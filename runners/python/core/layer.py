@@ -9,9 +9,10 @@ class LayerAdapter(Adapter):
     """A query layer, an ORM, or a program by hand: one class called `Adapter` in one file under layers/.
 
     `open()` connects as the layer's documentation says. A method for each operation takes its parameters and gives a
-    list of objects with the attributes that the phase's columns name, nested ones included; above an asynchronous
-    driver it is a coroutine function. Where there is a method `tuned_NAME` too, it is taken unless `profile=shipped`.
-    What is no operation is done by the driver's own adapter, in autocommit: the profile is the layer's.
+    list of objects with the attributes that the phase's columns name, nested ones included; one that writes gives
+    nothing, and leaves no transaction open. Above an asynchronous driver it is a coroutine function. Where there is a
+    method `tuned_NAME` too, it is taken unless `profile=shipped`. What is no operation is done by the driver's own
+    adapter, in autocommit: the profile is the layer's.
     """
 
     def __init__(self, options):
@@ -41,6 +42,9 @@ class LayerAdapter(Adapter):
         deliver = (self.tuned and getattr(self, f"tuned_{name}", None)) or getattr(self, name, None)
         if not deliver:
             raise Unsupported(f"this layer has no operation {name!r}")
+        if not phase.columns:  # it writes, and hands over nothing
+            execute = self.driver.operation if self.concurrency == "tasks" else Operation
+            return execute(lambda row: deliver(*row), parameters)
         read = reader(phase.columns)
         if self.concurrency != "tasks":
             return Operation(lambda row: map(read, deliver(*row)), parameters)

@@ -1,79 +1,42 @@
 """No layer: programs by hand on a bare driver, each with the technique that the path names.
 
-`queries`: one statement for each list of objects. `server`: one statement, in which the server makes JSON of what is
-nested. `lazy`: one statement for each object, as it is met.
+`queries`: one statement for each list of objects. `server`: one statement; the server makes JSON of what is nested, or
+does the work. `lazy`: one statement for each object, as it is met. `join`: one statement of joins, whose product is
+folded here.
 """
 
 import json
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
 from core.layer import LayerAdapter, unknown_technique
-
-PAGE, LATEST = 20, 3
-
-
-@dataclass(slots=True)
-class Person:
-    id: int
-    name: str
-
-
-@dataclass(slots=True)
-class Part:
-    role: str | None
-    person: Person
-
-
-@dataclass(slots=True)
-class Review:
-    id: int
-    stars: int
-    body: str
-    written: datetime
-    author: Person
-
-
-@dataclass(slots=True)
-class Film:
-    id: int
-    title: str
-    released: date
-    budget: Decimal | None
-    directors: list
-    cast: list
-    reviews: list
-
-
-@dataclass(slots=True)
-class Title:
-    id: int
-    title: str
-    released: date
-
-
-@dataclass(slots=True)
-class FilmTitle:
-    id: int
-    title: str
-
-
-@dataclass(slots=True)
-class Opinion:
-    id: int
-    stars: int
-    written: datetime
-    film: FilmTitle
-
-
-@dataclass(slots=True)
-class User:
-    id: int
-    name: str
-    reviews: int
-    stars: int
-    latest: list
+from families.films.by_hand import Writes
+from families.films.objects import Film, FilmOnly, FilmTitle, Opinion, Part, Person, Review, Title, User
+from families.films.statements import (
+    ACTOR_KEYS,
+    AUTHOR,
+    CAST,
+    DIRECTOR_KEYS,
+    DIRECTORS,
+    FILM,
+    FILM_BY_JOIN,
+    FILM_TITLE,
+    JSON_LIST,
+    JSON_OBJECT,
+    MARKS,
+    OPINION_KEYS,
+    OPINIONS,
+    PAGE_OF_FILMS,
+    PERSON,
+    REVIEW_KEYS,
+    REVIEWS,
+    SEARCH,
+    TOTALS,
+    USER_BY_JOIN,
+    WHOLE_FILM,
+    WHOLE_USER,
+    spelt,
+)
 
 
 def same(value):
@@ -84,64 +47,11 @@ def decimal(text):
     return None if text is None else Decimal(text)
 
 
-# By engine: its placeholder, its functions that make JSON, and what makes a date, time and decimal of what arrives.
-MARKS = {"postgresql": "%s", "sqlite": "?"}
-JSON_LIST = {"postgresql": "coalesce(json_agg(one), '[]')", "sqlite": "json_group_array(json(one))"}
-JSON_OBJECT = {"postgresql": "json_build_array", "sqlite": "json_array"}
+# By engine: what makes a date, time and decimal of what arrives.
 VALUES = {"postgresql": (same, same, same), "sqlite": (date.fromisoformat, datetime.fromisoformat, decimal)}
 
-FILM = "SELECT id, title, released, budget FROM films WHERE id = {}"
-DIRECTORS = (
-    "SELECT p.id, p.name FROM directors d JOIN people p ON p.id = d.person_id WHERE d.film_id = {} ORDER BY d.position"
-)
-CAST = (
-    "SELECT a.role, p.id, p.name FROM actors a JOIN people p ON p.id = a.person_id WHERE a.film_id = {} "
-    "ORDER BY a.position"
-)
-REVIEWS = (
-    "SELECT r.id, r.stars, r.body, r.written, u.id, u.name FROM reviews r JOIN users u ON u.id = r.user_id "
-    "WHERE r.film_id = {} ORDER BY r.written DESC, r.id DESC"
-)
-DIRECTOR_KEYS = "SELECT person_id FROM directors WHERE film_id = {} ORDER BY position"
-ACTOR_KEYS = "SELECT role, person_id FROM actors WHERE film_id = {} ORDER BY position"
-REVIEW_KEYS = "SELECT id, stars, body, written, user_id FROM reviews WHERE film_id = {} ORDER BY written DESC, id DESC"
-PERSON = "SELECT id, name FROM people WHERE id = {}"
-AUTHOR = "SELECT id, name FROM users WHERE id = {}"
-WHOLE_FILM = (
-    "SELECT f.id, f.title, f.released, f.budget, "
-    "(SELECT {list} FROM (SELECT {object}(p.id, p.name) AS one FROM directors d JOIN people p ON p.id = d.person_id "
-    "WHERE d.film_id = f.id ORDER BY d.position) AS x), "
-    "(SELECT {list} FROM (SELECT {object}(a.role, p.id, p.name) AS one FROM actors a JOIN people p "
-    "ON p.id = a.person_id WHERE a.film_id = f.id ORDER BY a.position) AS x), "
-    "(SELECT {list} FROM (SELECT {object}(r.id, r.stars, r.body, r.written, u.id, u.name) AS one FROM reviews r "
-    "JOIN users u ON u.id = r.user_id WHERE r.film_id = f.id ORDER BY r.written DESC, r.id DESC) AS x) "
-    "FROM films f WHERE f.id = {mark}"
-)
-TOTALS = (
-    "SELECT u.id, u.name, count(r.id), coalesce(sum(r.stars), 0) FROM users u LEFT JOIN reviews r ON r.user_id = u.id "
-    "WHERE u.id = {} GROUP BY u.id, u.name"
-)
-OPINIONS = (
-    "SELECT r.id, r.stars, r.written, f.id, f.title FROM reviews r JOIN films f ON f.id = r.film_id "
-    "WHERE r.user_id = {} ORDER BY r.written DESC, r.id DESC LIMIT " + str(LATEST)
-)
-OPINION_KEYS = (
-    "SELECT id, stars, written, film_id FROM reviews WHERE user_id = {} ORDER BY written DESC, id DESC LIMIT "
-    + str(LATEST)
-)
-FILM_TITLE = "SELECT id, title FROM films WHERE id = {}"
-WHOLE_USER = (
-    "SELECT u.id, u.name, (SELECT count(*) FROM reviews r WHERE r.user_id = u.id), "
-    "(SELECT coalesce(sum(r.stars), 0) FROM reviews r WHERE r.user_id = u.id), "
-    "(SELECT {list} FROM (SELECT {object}(r.id, r.stars, r.written, f.id, f.title) AS one FROM reviews r "
-    "JOIN films f ON f.id = r.film_id WHERE r.user_id = u.id ORDER BY r.written DESC, r.id DESC LIMIT "
-    + str(LATEST)
-    + ") AS x) FROM users u WHERE u.id = {mark}"
-)
-SEARCH = "SELECT id, title, released FROM films WHERE title LIKE {0} AND title >= {0} ORDER BY title LIMIT " + str(PAGE)
 
-
-class Adapter(LayerAdapter):
+class Adapter(Writes, LayerAdapter):
     def open(self):
         self.engine = self.options["engine"]
         self.date, self.moment, self.decimal = VALUES[self.engine]
@@ -152,6 +62,7 @@ class Adapter(LayerAdapter):
             return cursor.fetchall()
 
         self.rows = rows
+        super().open()
 
     def version(self):
         return {}
@@ -167,8 +78,7 @@ class Adapter(LayerAdapter):
 
     def spelt(self, *texts):
         """The statements with the engine's placeholders."""
-        mark = MARKS[self.engine]
-        return [text.format(mark) for text in texts]
+        return spelt(MARKS[self.engine], *texts)
 
     def with_json(self, text):
         """The statement with the engine's placeholder and functions that make JSON."""
@@ -249,6 +159,38 @@ class Adapter(LayerAdapter):
 
         return deliver
 
+    def film_by_join(self):
+        rows, dated, moment, decimal = self.rows, self.date, self.moment, self.decimal
+        (joined,) = self.spelt(FILM_BY_JOIN)
+
+        def deliver(key):
+            directors, cast, reviews = {}, {}, {}
+            found = rows(joined, key)
+            for row in found:
+                if row[4] not in directors:
+                    directors[row[4]] = Person(row[5], row[6])
+                if row[7] not in cast:
+                    cast[row[7]] = Part(row[8], Person(row[9], row[10]))
+                if row[11] not in reviews and row[11] is not None:
+                    reviews[row[11]] = Review(*row[11:14], moment(row[14]), Person(row[15], row[16]))
+            for none in (directors, cast):
+                none.pop(None, None)
+            key, title, released, budget = found[0][:4]
+            lists = (list(each.values()) for each in (directors, cast, reviews))
+            return [Film(key, title, dated(released), decimal(budget), *lists)]
+
+        return deliver
+
+    def one_by_queries(self):
+        rows, dated, decimal = self.rows, self.date, self.decimal
+        (film,) = self.spelt(FILM)
+
+        def deliver(key):
+            ((key, title, released, budget),) = rows(film, key)
+            return [FilmOnly(key, title, dated(released), decimal(budget))]
+
+        return deliver
+
     def user_by_queries(self):
         rows, moment = self.rows, self.moment
         totals, opinions = self.spelt(TOTALS, OPINIONS)
@@ -291,6 +233,21 @@ class Adapter(LayerAdapter):
 
         return deliver
 
+    def user_by_join(self):
+        rows, moment = self.rows, self.moment
+        (joined,) = self.spelt(USER_BY_JOIN)
+
+        def deliver(key):
+            found = rows(joined, key)
+            latest = [
+                Opinion(at, given, moment(written), FilmTitle(film, title))
+                for _key, _name, _reviews, _stars, at, given, written, film, title in found
+                if at is not None
+            ]
+            return [User(*found[0][:4], latest)]
+
+        return deliver
+
     def search_by_queries(self):
         rows, dated = self.rows, self.date
         mark = MARKS[self.engine]
@@ -299,5 +256,14 @@ class Adapter(LayerAdapter):
         def deliver(title):
             found = rows(search, title.rpartition(" ")[0] + " %", title)
             return [Title(at, name, dated(released)) for at, name, released in found]
+
+        return deliver
+
+    def page_by_queries(self):
+        rows, dated = self.rows, self.date
+        (page,) = self.spelt(PAGE_OF_FILMS)
+
+        def deliver(prefix, skip):
+            return [Title(at, name, dated(released)) for at, name, released in rows(page, prefix + "%", skip)]
 
         return deliver

@@ -1,7 +1,7 @@
 """Django's ORM without a project: its settings and one application are made here, the tables are not its own.
 
 Shipped: related objects are loaded as they are met. Tuned: `prefetch_related` and `select_related`, no columns that
-nothing reads, statements that the server binds and prepares.
+nothing reads, statements that the server binds and prepares, many rows by one INSERT, columns by one UPDATE.
 """
 
 from decimal import Decimal
@@ -10,11 +10,12 @@ from types import ModuleType
 import django
 from django.apps import AppConfig
 from django.conf import settings
-from django.db import Error, connection, models
+from django.db import Error, connection, models, transaction
 from django.db.models import Count, Prefetch, Sum
 from django.db.models.functions import Coalesce
 
 from core.layer import LayerAdapter
+from families.films.graph import cast_of, directors_of
 from families.postgresql.connection import libpq_keywords
 
 PAGE, LATEST = 20, 3
@@ -98,10 +99,48 @@ class Review(models.Model):
         db_table = "reviews"
 
 
+class FilmAdded(models.Model):
+    title = models.CharField(max_length=60)
+    released = models.DateField()
+    budget = ExactDecimal(max_digits=12, decimal_places=2, null=True)
+
+    class Meta(Unmanaged):
+        db_table = "films_added"
+
+
+class DirectorAdded(models.Model):
+    film = models.ForeignKey(FilmAdded, models.CASCADE)
+    person = models.ForeignKey(Person, models.CASCADE)
+    position = models.IntegerField()
+
+    class Meta(Unmanaged):
+        db_table = "directors_added"
+
+
+class ActorAdded(models.Model):
+    film = models.ForeignKey(FilmAdded, models.CASCADE)
+    person = models.ForeignKey(Person, models.CASCADE)
+    position = models.IntegerField()
+    role = models.CharField(max_length=40, null=True)
+
+    class Meta(Unmanaged):
+        db_table = "actors_added"
+
+
+class FilmChanged(models.Model):
+    title = models.CharField(max_length=60)
+    released = models.DateField()
+    budget = ExactDecimal(max_digits=12, decimal_places=2, null=True)
+
+    class Meta(Unmanaged):
+        db_table = "films_changed"
+
+
 def database(options, tuned):
     """The entry of `DATABASES`; `tuned`: with statements that the server binds and prepares."""
     if options["engine"] == "sqlite":
-        return {"ENGINE": "django.db.backends.sqlite3", "NAME": options["path"]}
+        immediate = {"OPTIONS": {"transaction_mode": "IMMEDIATE"}} if tuned else {}
+        return {"ENGINE": "django.db.backends.sqlite3", "NAME": options["path"], **immediate}
     keywords = libpq_keywords(options)
     prepared = {"server_side_binding": True, "prepare_threshold": 5} if tuned else {}
     return {
@@ -155,6 +194,9 @@ class Adapter(LayerAdapter):
     def tuned_film(self, key):
         return [WHOLE_FILMS.get(pk=key)]
 
+    def one(self, key):
+        return [Film.objects.get(pk=key)]
+
     def user(self, key):
         user = users().get(pk=key)
         user.latest = latest(user)[:LATEST]
@@ -171,6 +213,50 @@ class Adapter(LayerAdapter):
 
     def tuned_search(self, title):
         return films_from(title).values_list("id", "title", "released", named=True)[:PAGE]
+
+    def page(self, prefix, skip):
+        return Film.objects.filter(title__startswith=prefix).order_by("title")[skip : skip + PAGE]
+
+    def tuned_page(self, prefix, skip):
+        return self.page(prefix, skip).values_list("id", "title", "released", named=True)
+
+    def add(self, title, released, budget, person):
+        with transaction.atomic():
+            film = FilmAdded.objects.create(title=title, released=released, budget=budget)
+            for at, place in directors_of(person):
+                DirectorAdded.objects.create(film=film, person_id=at, position=place)
+            for at, place, role in cast_of(person):
+                ActorAdded.objects.create(film=film, person_id=at, position=place, role=role)
+
+    def tuned_add(self, title, released, budget, person):
+        with transaction.atomic():
+            film = FilmAdded.objects.create(title=title, released=released, budget=budget)
+            DirectorAdded.objects.bulk_create(
+                DirectorAdded(film=film, person_id=at, position=place) for at, place in directors_of(person)
+            )
+            ActorAdded.objects.bulk_create(
+                ActorAdded(film=film, person_id=at, position=place, role=role) for at, place, role in cast_of(person)
+            )
+
+    def change(self, key, title, budget):
+        film = FilmChanged.objects.get(pk=key)
+        film.title, film.budget = title, budget
+        film.save()
+
+    def tuned_change(self, key, title, budget):
+        FilmChanged.objects.filter(pk=key).update(title=title, budget=budget)
+
+    def read_modify_write(self, key, amount):
+        with transaction.atomic():
+            film = FilmChanged.objects.select_for_update().get(pk=key)
+            film.budget = (film.budget or Decimal(0)) + amount
+            film.save()
+
+    def tuned_read_modify_write(self, key, amount):
+        with transaction.atomic():
+            film = FilmChanged.objects.select_for_update().only("budget").get(pk=key)
+            film.budget = (film.budget or Decimal(0)) + amount
+            film.save(update_fields=["budget"])
 
     def version(self):
         return {"django": django.get_version()}

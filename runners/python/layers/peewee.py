@@ -1,8 +1,11 @@
 """Peewee: models and queries on a database that is named when it opens.
 
 Shipped: related objects are loaded as they are met. Tuned: joins, no columns that nothing reads, a search whose pattern
-is compared as it stands (Peewee's `startswith` ignores case, which no index knows).
+is compared as it stands (Peewee's `startswith` ignores case, which no index knows), many rows by one INSERT, columns by
+one UPDATE.
 """
+
+from decimal import Decimal
 
 import peewee
 from peewee import (
@@ -22,10 +25,12 @@ from peewee import (
 )
 
 from core.layer import LayerAdapter
+from families.films.graph import cast_of, directors_of
 from families.postgresql.connection import libpq_keywords
 
 PAGE, LATEST = 20, 3
 ANY = {"postgresql": "%", "sqlite": "*"}  # what follows a prefix: Peewee's LIKE is SQLite's GLOB
+IMMEDIATE = {"postgresql": (), "sqlite": ("IMMEDIATE",)}  # a transaction that has SQLite's lock from its beginning
 database = DatabaseProxy()
 
 
@@ -95,6 +100,43 @@ class Review(Base):
         table_name = "reviews"
 
 
+class FilmAdded(Base):
+    title = TextField()
+    released = DateField()
+    budget = DecimalField(max_digits=12, decimal_places=2, null=True)
+
+    class Meta:
+        table_name = "films_added"
+
+
+class DirectorAdded(Base):
+    film = ForeignKeyField(FilmAdded)
+    person = ForeignKeyField(Person)
+    position = IntegerField()
+
+    class Meta:
+        table_name = "directors_added"
+
+
+class ActorAdded(Base):
+    film = ForeignKeyField(FilmAdded)
+    person = ForeignKeyField(Person)
+    position = IntegerField()
+    role = TextField(null=True)
+
+    class Meta:
+        table_name = "actors_added"
+
+
+class FilmChanged(Base):
+    title = TextField()
+    released = DateField()
+    budget = DecimalField(max_digits=12, decimal_places=2, null=True)
+
+    class Meta:
+        table_name = "films_changed"
+
+
 LATEST_FIRST = (Review.written.desc(), Review.id.desc())
 
 
@@ -117,6 +159,7 @@ class Adapter(LayerAdapter):
     errors = (peewee.PeeweeException,)
 
     def open(self):
+        self.engine = self.options["engine"]
         if database.obj is None:
             database.initialize(database_of(self.options))
         database.connect()
@@ -138,6 +181,9 @@ class Adapter(LayerAdapter):
         film.reviews = reviews.where(Review.film == key).order_by(*LATEST_FIRST)
         return [film]
 
+    def one(self, key):
+        return [Film.get_by_id(key)]
+
     def user(self, key):
         user = user_with_totals(key)
         user.latest = user.opinions.order_by(*LATEST_FIRST).limit(LATEST)
@@ -154,9 +200,60 @@ class Adapter(LayerAdapter):
         return Film.select().where(alike, Film.title >= title).order_by(Film.title).limit(PAGE)
 
     def tuned_search(self, title):
-        alike = Film.title % (title.rpartition(" ")[0] + " " + ANY[self.options["engine"]])
+        alike = Film.title % (title.rpartition(" ")[0] + " " + ANY[self.engine])
         found = Film.select(Film.id, Film.title, Film.released).where(alike, Film.title >= title)
         return found.order_by(Film.title).limit(PAGE).namedtuples()
+
+    def page(self, prefix, skip):
+        return Film.select().where(Film.title.startswith(prefix)).order_by(Film.title).limit(PAGE).offset(skip)
+
+    def tuned_page(self, prefix, skip):
+        found = Film.select(Film.id, Film.title, Film.released).where(Film.title % (prefix + ANY[self.engine]))
+        return found.order_by(Film.title).limit(PAGE).offset(skip).namedtuples()
+
+    def add(self, title, released, budget, person):
+        with database.atomic():
+            film = FilmAdded.create(title=title, released=released, budget=budget)
+            for at, place in directors_of(person):
+                DirectorAdded.create(film=film, person=at, position=place)
+            for at, place, role in cast_of(person):
+                ActorAdded.create(film=film, person=at, position=place, role=role)
+
+    def tuned_add(self, title, released, budget, person):
+        with database.atomic(*IMMEDIATE[self.engine]):
+            film = FilmAdded.insert(title=title, released=released, budget=budget).execute()
+            directors = [(film, *row) for row in directors_of(person)]
+            DirectorAdded.insert_many(
+                directors, [DirectorAdded.film, DirectorAdded.person, DirectorAdded.position]
+            ).execute()
+            cast = [(film, *row) for row in cast_of(person)]
+            ActorAdded.insert_many(
+                cast, [ActorAdded.film, ActorAdded.person, ActorAdded.position, ActorAdded.role]
+            ).execute()
+
+    def change(self, key, title, budget):
+        film = FilmChanged.get_by_id(key)
+        film.title, film.budget = title, budget
+        film.save()
+
+    def tuned_change(self, key, title, budget):
+        FilmChanged.update(title=title, budget=budget).where(FilmChanged.id == key).execute()
+
+    def _locked(self, query):
+        """The one film, which no one else may write until the transaction ends."""
+        return (query.for_update() if self.engine == "postgresql" else query).get()
+
+    def read_modify_write(self, key, amount):
+        with database.atomic(*IMMEDIATE[self.engine]):
+            film = self._locked(FilmChanged.select().where(FilmChanged.id == key))
+            film.budget = (film.budget or Decimal(0)) + amount
+            film.save()
+
+    def tuned_read_modify_write(self, key, amount):
+        with database.atomic(*IMMEDIATE[self.engine]):
+            film = self._locked(FilmChanged.select(FilmChanged.id, FilmChanged.budget).where(FilmChanged.id == key))
+            film.budget = (film.budget or Decimal(0)) + amount
+            film.save(only=[FilmChanged.budget])
 
     def version(self):
         return {"peewee": peewee.__version__}

@@ -1,13 +1,13 @@
 """SQLAlchemy's ORM: mapped classes, a Session for each operation.
 
 Shipped: relationships are loaded when they are met. Tuned: `selectinload` of the columns that are read,
-rows for a search, in autocommit.
+rows for a search, in autocommit. What writes: objects that a Session keeps, or statements.
 """
 
 from datetime import date, datetime
 from decimal import Decimal
 
-from sqlalchemy import ForeignKey, String, func, select
+from sqlalchemy import ForeignKey, String, func, insert, select, update
 from sqlalchemy.orm import (
     DeclarativeBase,
     Mapped,
@@ -20,6 +20,7 @@ from sqlalchemy.orm import (
 )
 
 from core.layer import LayerAdapter
+from families.films.graph import cast_of, directors_of
 from families.sqlalchemy.decimals import exact
 from families.sqlalchemy.engine import engine_of, version
 
@@ -86,6 +87,41 @@ class Film(Base):
     )
 
 
+class DirectorAdded(Base):
+    __tablename__ = "directors_added"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    film_id: Mapped[int] = mapped_column(ForeignKey("films_added.id"))
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    position: Mapped[int]
+
+
+class ActorAdded(Base):
+    __tablename__ = "actors_added"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    film_id: Mapped[int] = mapped_column(ForeignKey("films_added.id"))
+    person_id: Mapped[int] = mapped_column(ForeignKey("people.id"))
+    position: Mapped[int]
+    role: Mapped[str | None] = mapped_column(String(40))
+
+
+class FilmAdded(Base):
+    __tablename__ = "films_added"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    title: Mapped[str] = mapped_column(String(60))
+    released: Mapped[date]
+    budget: Mapped[Decimal | None] = mapped_column(exact(12, 2))
+    directors: Mapped[list[DirectorAdded]] = relationship()
+    cast: Mapped[list[ActorAdded]] = relationship()
+
+
+class FilmChanged(Base):
+    __tablename__ = "films_changed"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    title: Mapped[str] = mapped_column(String(60))
+    released: Mapped[date]
+    budget: Mapped[Decimal | None] = mapped_column(exact(12, 2))
+
+
 EAGER = (
     selectinload(Film.directors).load_only(Person.name),
     selectinload(Film.cast).joinedload(Actor.person).load_only(Person.name),
@@ -93,6 +129,8 @@ EAGER = (
 )
 
 
+WITH_NULLS = {"render_nulls": True}  # else rows without a value are an INSERT of their own
+CHANGE = update(FilmChanged).execution_options(synchronize_session=False)
 FILM_TITLES = (load_only(Review.stars, Review.written), joinedload(Review.film).load_only(Film.title))
 
 
@@ -100,6 +138,11 @@ def page(found, title):
     """A page of the films whose title begins alike, from this one on."""
     pattern = title.rpartition(" ")[0] + " %"
     return found.where(Film.title.like(pattern), Film.title >= title).order_by(Film.title).limit(PAGE)
+
+
+def page_by_offset(found, prefix, skip):
+    """A page of the films whose title begins so, some skipped."""
+    return found.where(Film.title.like(prefix + "%")).order_by(Film.title).limit(PAGE).offset(skip)
 
 
 class UserWithReviews:
@@ -117,6 +160,7 @@ class Adapter(LayerAdapter):
 
     def open(self):
         self.engine = engine_of(self.options, **({"isolation_level": "AUTOCOMMIT"} if self.tuned else {}))
+        self.transactions = engine_of(self.options, immediate=True) if self.tuned else self.engine
 
     def film(self, key):
         with Session(self.engine) as session:
@@ -125,6 +169,10 @@ class Adapter(LayerAdapter):
     def tuned_film(self, key):
         with Session(self.engine) as session:
             yield session.get(Film, key, options=EAGER)
+
+    def one(self, key):
+        with Session(self.engine) as session:
+            return [session.get(Film, key)]
 
     def _user(self, key, *options):
         with Session(self.engine) as session:
@@ -158,6 +206,61 @@ class Adapter(LayerAdapter):
         with Session(self.engine) as session:
             return session.execute(page(select(Film.id, Film.title, Film.released), title)).all()
 
+    def page(self, prefix, skip):
+        with Session(self.engine) as session:
+            return session.scalars(page_by_offset(select(Film), prefix, skip)).all()
+
+    def tuned_page(self, prefix, skip):
+        with Session(self.engine) as session:
+            return session.execute(page_by_offset(select(Film.id, Film.title, Film.released), prefix, skip)).all()
+
+    def add(self, title, released, budget, person):
+        with Session(self.engine) as session:
+            film = FilmAdded(title=title, released=released, budget=budget)
+            film.directors = [DirectorAdded(person_id=at, position=place) for at, place in directors_of(person)]
+            film.cast = [ActorAdded(person_id=at, position=place, role=role) for at, place, role in cast_of(person)]
+            session.add(film)
+            session.commit()
+
+    def tuned_add(self, title, released, budget, person):
+        with Session(self.transactions) as session:
+            film = {"title": title, "released": released, "budget": budget}
+            key = session.scalars(insert(FilmAdded).returning(FilmAdded.id), film).one()
+            directors = [{"film_id": key, "person_id": at, "position": place} for at, place in directors_of(person)]
+            cast = [
+                {"film_id": key, "person_id": at, "position": place, "role": role}
+                for at, place, role in cast_of(person)
+            ]
+            # One statement for many rows is what an INSERT with RETURNING is sent as.
+            session.execute(insert(DirectorAdded).returning(DirectorAdded.id), directors)
+            session.execute(insert(ActorAdded).returning(ActorAdded.id), cast, execution_options=WITH_NULLS)
+            session.commit()
+
+    def change(self, key, title, budget):
+        with Session(self.engine) as session:
+            film = session.get(FilmChanged, key)
+            film.title, film.budget = title, budget
+            session.commit()
+
+    def tuned_change(self, key, title, budget):
+        with Session(self.engine) as session:
+            session.execute(CHANGE.where(FilmChanged.id == key).values(title=title, budget=budget))
+            session.commit()
+
+    def read_modify_write(self, key, amount):
+        with Session(self.engine) as session:
+            film = session.get(FilmChanged, key, with_for_update=True)
+            film.budget = (film.budget or Decimal(0)) + amount
+            session.commit()
+
+    def tuned_read_modify_write(self, key, amount):
+        with Session(self.transactions) as session:
+            locked = select(FilmChanged.budget).where(FilmChanged.id == key).with_for_update()
+            budget = session.scalars(locked).one()
+            session.execute(CHANGE.where(FilmChanged.id == key).values(budget=(budget or Decimal(0)) + amount))
+            session.commit()
+
     def close(self):
+        self.transactions.dispose()
         self.engine.dispose()
         super().close()

@@ -1,17 +1,19 @@
 """SQLModel: classes that are both SQLAlchemy's and Pydantic's, a Session for each operation.
 
 Shipped: relationships are loaded when they are met. Tuned: `selectinload` and `joinedload`, rows of only the columns
-that a search shows, in autocommit.
+that a search shows, in autocommit. What writes: objects that a Session keeps, or SQLAlchemy's statements.
 """
 
 from datetime import date, datetime
 from decimal import Decimal
 
 import sqlmodel
+from sqlalchemy import insert, update
 from sqlalchemy.orm import joinedload, load_only, selectinload
 from sqlmodel import Field, Relationship, Session, SQLModel, func, select
 
 from core.layer import LayerAdapter
+from families.films.graph import cast_of, directors_of
 from families.sqlalchemy import engine
 from families.sqlalchemy.decimals import exact
 
@@ -81,6 +83,41 @@ class Film(SQLModel, table=True):
     )
 
 
+class DirectorAdded(SQLModel, table=True):
+    __tablename__ = "directors_added"
+    id: int | None = Field(default=None, primary_key=True)
+    film_id: int | None = Field(default=None, foreign_key="films_added.id")
+    person_id: int = Field(foreign_key="people.id")
+    position: int
+
+
+class ActorAdded(SQLModel, table=True):
+    __tablename__ = "actors_added"
+    id: int | None = Field(default=None, primary_key=True)
+    film_id: int | None = Field(default=None, foreign_key="films_added.id")
+    person_id: int = Field(foreign_key="people.id")
+    position: int
+    role: str | None
+
+
+class FilmAdded(SQLModel, table=True):
+    __tablename__ = "films_added"
+    id: int | None = Field(default=None, primary_key=True)
+    title: str
+    released: date
+    budget: Decimal | None = Field(sa_type=exact(12, 2))
+    directors: list[DirectorAdded] = Relationship()
+    cast: list[ActorAdded] = Relationship()
+
+
+class FilmChanged(SQLModel, table=True):
+    __tablename__ = "films_changed"
+    id: int = Field(primary_key=True)
+    title: str
+    released: date
+    budget: Decimal | None = Field(sa_type=exact(12, 2))
+
+
 class UserWithReviews(SQLModel):
     """What no table holds: a user with totals and the latest reviews."""
 
@@ -96,6 +133,8 @@ WHOLE_FILM = (
     selectinload(Film.cast).joinedload(Actor.person).load_only(Person.name),
     selectinload(Film.reviews).joinedload(Review.author),
 )
+WITH_NULLS = {"render_nulls": True}  # else rows without a value are an INSERT of their own
+CHANGE = update(FilmChanged).execution_options(synchronize_session=False)
 FILM_TITLES = (
     load_only(Review.stars, Review.written),
     joinedload(Review.film).load_only(Film.title),
@@ -119,9 +158,15 @@ def page(found, title):
     return found.where(alike, Film.title >= title).order_by(Film.title).limit(PAGE)
 
 
+def page_by_offset(found, prefix, skip):
+    """A page of the films whose title begins so, some skipped."""
+    return found.where(Film.title.startswith(prefix)).order_by(Film.title).limit(PAGE).offset(skip)
+
+
 class Adapter(LayerAdapter):
     def open(self):
         self.engine = engine.engine_of(self.options, **({"isolation_level": "AUTOCOMMIT"} if self.tuned else {}))
+        self.transactions = engine.engine_of(self.options, immediate=True) if self.tuned else self.engine
 
     def film(self, key):
         with Session(self.engine) as session:
@@ -130,6 +175,10 @@ class Adapter(LayerAdapter):
     def tuned_film(self, key):
         with Session(self.engine) as session:
             yield session.get(Film, key, options=WHOLE_FILM)
+
+    def one(self, key):
+        with Session(self.engine) as session:
+            return [session.get(Film, key)]
 
     def _user(self, key, *options):
         with Session(self.engine) as session:
@@ -153,9 +202,66 @@ class Adapter(LayerAdapter):
         with Session(self.engine) as session:
             return session.exec(page(select(Film.id, Film.title, Film.released), title)).all()
 
+    def page(self, prefix, skip):
+        with Session(self.engine) as session:
+            return session.exec(page_by_offset(select(Film), prefix, skip)).all()
+
+    def tuned_page(self, prefix, skip):
+        with Session(self.engine) as session:
+            return session.exec(page_by_offset(select(Film.id, Film.title, Film.released), prefix, skip)).all()
+
+    def add(self, title, released, budget, person):
+        with Session(self.engine) as session:
+            film = FilmAdded(title=title, released=released, budget=budget)
+            film.directors = [DirectorAdded(person_id=at, position=place) for at, place in directors_of(person)]
+            film.cast = [ActorAdded(person_id=at, position=place, role=role) for at, place, role in cast_of(person)]
+            session.add(film)
+            session.commit()
+
+    def tuned_add(self, title, released, budget, person):
+        with Session(self.transactions) as session:
+            film = {"title": title, "released": released, "budget": budget}
+            key = session.exec(insert(FilmAdded).returning(FilmAdded.id), params=film).scalar_one()
+            directors = [{"film_id": key, "person_id": at, "position": place} for at, place in directors_of(person)]
+            cast = [
+                {"film_id": key, "person_id": at, "position": place, "role": role}
+                for at, place, role in cast_of(person)
+            ]
+            # One statement for many rows is what an INSERT with RETURNING is sent as.
+            session.exec(insert(DirectorAdded).returning(DirectorAdded.id), params=directors)
+            session.exec(insert(ActorAdded).returning(ActorAdded.id), params=cast, execution_options=WITH_NULLS)
+            session.commit()
+
+    def change(self, key, title, budget):
+        with Session(self.engine) as session:
+            film = session.get(FilmChanged, key)
+            film.title, film.budget = title, budget
+            session.add(film)
+            session.commit()
+
+    def tuned_change(self, key, title, budget):
+        with Session(self.engine) as session:
+            session.exec(CHANGE.where(FilmChanged.id == key).values(title=title, budget=budget))
+            session.commit()
+
+    def read_modify_write(self, key, amount):
+        with Session(self.engine) as session:
+            film = session.exec(select(FilmChanged).where(FilmChanged.id == key).with_for_update()).one()
+            film.budget = (film.budget or Decimal(0)) + amount
+            session.add(film)
+            session.commit()
+
+    def tuned_read_modify_write(self, key, amount):
+        with Session(self.transactions) as session:
+            locked = select(FilmChanged.budget).where(FilmChanged.id == key).with_for_update()
+            budget = session.exec(locked).one()
+            session.exec(CHANGE.where(FilmChanged.id == key).values(budget=(budget or Decimal(0)) + amount))
+            session.commit()
+
     def version(self):
         return {"sqlmodel": sqlmodel.__version__, **engine.version()}
 
     def close(self):
+        self.transactions.dispose()
         self.engine.dispose()
         super().close()

@@ -99,15 +99,16 @@ class PhaseCache:
                 partial = file.with_suffix(".partial")
                 write_rows(partial, rows, columns)
                 partial.rename(file)
-        after = None
-        if phase.after:
-            after = select_whole(f"{name}.after", phase.after, workload.tables[phase.after])
+        proofs = tuple(
+            select_whole(f"{name}.after{number or ''}", table, workload.tables[table])
+            for number, table in enumerate(filter(None, [phase.after, *phase.also_after]))
+        )
         sql = sql_for(workload, phase, engine) if phase.sql else ""
         reset = reset_for(workload, phase, engine)
         worked = workload.tables.get(phase.table or phase.after)
         whole, key = (worked.columns, worked.primary_key) if worked else ((), ())
         results = result_columns(workload, phase)
-        return PreparedPhase(name, phase, sql, results, columns, file, count, reset, whole, key, after)
+        return PreparedPhase(name, phase, sql, results, columns, file, count, reset, whole, key, proofs)
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,13 @@ class PreparedPhase:
     reset: tuple[str, ...] = ()
     table_columns: tuple[Column, ...] = ()  # of the phase's table, whole
     key_columns: tuple[str, ...] = ()  # its primary key
-    after: PreparedPhase | None = None  # the select whose digest proves what a write phase wrote
+    proofs: tuple[PreparedPhase, ...] = ()  # selects whose digests prove what a write phase wrote: `after` first
     parameter_first: int = 0  # of the file's rows, where others take the ones before
+
+    @property
+    def after(self) -> PreparedPhase | None:
+        """The first of the proofs."""
+        return next(iter(self.proofs), None)
 
     @property
     def parameters(self) -> ParameterSlice | None:

@@ -200,10 +200,11 @@ class SetPhase:
                 settled, after_bytes = worker.settle(), worker.written_bytes()
                 written = None if before_bytes is None or after_bytes is None else after_bytes - before_bytes
                 self._write(worker, SettleRecord(ns=settled.ns, bytes_written=written, method=settled.method))
-                if work.after is not None and not measured.reply.failed:
-                    worker.prepare(work.after)
-                    expected = self._work(worker).expected.after_digest(self.phase, measured.reply.operations)
-                    self._write(worker, verify_record(worker.verify(work.after, 0, 1), expected))
+                for proof in () if measured.reply.failed else work.proofs:
+                    worker.prepare(proof)
+                    operations, table = measured.reply.operations, proof.phase.table
+                    expected = self._work(worker).expected.after_digest(self.phase, operations, table)
+                    self._write(worker, verify_record(worker.verify(proof, 0, 1), expected))
                 self._show(worker, measured, 1)
 
     def _keep(self, worker: Worker, work: PreparedPhase, regime: str, round_number: int, measured: Measured) -> None:

@@ -226,11 +226,17 @@ class VerificationPass:
         code, text = _problem(self._planned, work, observed, payload)
         if text:
             self._wrong(name, text, code)
-        if text or work.after is None:
-            return not text
-        worker.prepare(work.after)
-        expected = prepared_workload.expected.after_digest(work.phase, settling + operations)
-        return self._verified(prepared_workload, work, work.after, 1, expected)
+        return not text and all(
+            self._proven(prepared_workload, work, one, settling + operations) for one in work.proofs
+        )
+
+    def _proven(
+        self, prepared_workload: PreparedWorkload, work: PreparedPhase, proof: PreparedPhase, operations: int
+    ) -> bool:
+        """Whether a table holds what this many operations wrote."""
+        self._worker.prepare(proof)
+        expected = prepared_workload.expected.after_digest(work.phase, operations, proof.phase.table)
+        return self._verified(prepared_workload, work, proof, 1, expected)
 
     def _observe(self, work: PreparedPhase, settling: int, operations: int, single_calls: int | None) -> Observation:
         """`settling`: operations done before; `single_calls`: system calls of a request for one."""

@@ -189,13 +189,10 @@ class HostRun(Instances):
 
     def work_of(self, worker: Worker, name: str) -> PreparedPhase:
         """The phase of that name, ready for the worker's path."""
-        whole = name.removesuffix(".after")
+        whole, of_proof, _number = name.partition(".after")
         workload = self.plan.workloads[PhaseName.of(whole).workload]
         work = self.context.phase_cache.path_work(workload, worker.planned.path, worker.instance).phases[whole]
-        if whole == name:
-            return work
-        assert work.after is not None
-        return work.after
+        return next(proof for proof in work.proofs if proof.name == name) if of_proof else work
 
     def verify(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path, and its records."""

@@ -40,6 +40,21 @@ LogicalType = Literal[
     "opaque",
 ]
 
+Access = Literal[
+    "",
+    "read",
+    "insert",
+    "create",
+    "aggregate",
+    "film",
+    "one",
+    "user",
+    "search",
+    "page",
+    "add",
+    "change",
+    "read_modify_write",
+]
 PhaseKind = Literal["query", "objects", "execute", "load", "connect", "null"]
 _COLUMNS = re.compile(r"\{columns:([^{}]+)\}")
 
@@ -137,7 +152,7 @@ class Phase(Frozen, frozen=True):
     # `insert` stores one record, `create` makes the empty table; `aggregate` is what a file's reader can compute by
     # the names of the result's columns. A `scan` needs no word here. Of kind `objects` it is the operation of a layer,
     # and what it delivers.
-    access: Literal["", "read", "insert", "create", "aggregate", "film", "user", "search"] = ""
+    access: Access = ""
     # Its operations are parts of one retrieval, done by this many clients at once: parameters `ranges` over `key`.
     union: bool = False
     only: tuple[str, ...] = ()  # of the table's columns those whose names fit one of these patterns (`u1_*`)
@@ -154,6 +169,7 @@ class Phase(Frozen, frozen=True):
     # that the table itself says how often each was done.
     counted: str = ""
     after: str = ""  # what verifies a write phase: the table whose digest is checked once it has ended
+    also_after: tuple[str, ...] = ()  # further tables that each operation writes to
 
 
 class Workload(Frozen, frozen=True):
@@ -194,7 +210,7 @@ class Dialect(Protocol):
 
 def result_columns(workload: Workload, phase: Phase) -> tuple[Column, ...]:
     """The columns of the phase's result: its own, else those of its table; empty when it delivers no rows."""
-    if phase.columns or phase.kind in ("execute", "load", "null"):
+    if phase.columns or phase.kind in ("objects", "execute", "load", "null"):
         return phase.columns
     columns = workload.tables[phase.table].columns if phase.table else ()
     if not phase.only:

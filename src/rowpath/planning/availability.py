@@ -86,7 +86,9 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
     if (layer is not None) != (phase.kind == "objects"):
         return f"{phase_name}: a layer hands over objects, a driver rows" if phase.kind == "objects" else " "
     if layer is not None:
-        return ""
+        if phase.access in layer.operations.get(path.technique, (phase.access,)):
+            return ""
+        return f"{phase_name}: layer={layer.name} does not have it" if path.technique == "none" else " "
     if path.pipelined and (reason := unpipelined_reason(phase)):
         return f"{phase_name}: {reason}"
     if adapter.floor:
@@ -125,6 +127,8 @@ def unnumbered_reason(path: AccessPath, workload: Workload, phase_name: str, pha
     """Why several clients cannot do this insert: no one knows which row gets which number; empty when they can."""
     table = workload.tables.get(phase.after)
     columns = phase.parameters.columns if phase.parameters else ()
-    if path.clients == 1 or table is None or not table.identity or not columns or table.identity in columns:
+    # The arguments of a layer's operation are no columns of that table.
+    given = table is not None and table.identity in columns and phase.kind != "objects"
+    if path.clients == 1 or table is None or not table.identity or not columns or given:
         return ""
     return f"{phase_name}: the engine numbers rows on arrival, so with several clients the rows' numbers are unknown"

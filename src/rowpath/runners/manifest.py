@@ -46,6 +46,7 @@ class Layer(Frozen, frozen=True):
     requirement: str = ""  # as an adapter's `build.requirement`
     packages: tuple[str, ...] = ()
     techniques: tuple[str, ...] = ("none",)
+    operations: dict[str, tuple[str, ...]] = {}  # technique → what is written with it; a technique not named: all
 
 
 class Adapter(Frozen, frozen=True):

@@ -12,10 +12,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rowpath.model.workload import Column, Phase, Table, Workload, result_columns
-from rowpath.workloads import codec, generators
+from rowpath.workloads import codec, films, generators
 from rowpath.workloads.codec import MASK64, payload_of
 from rowpath.workloads.expected_scan import WholeTable, aggregated, variants, whole_table
-from rowpath.workloads.films import Films
 from rowpath.workloads.workload_file import for_engine
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ class Expected:
         self.workload = for_engine(workload, engine_supports)[0] if engine_supports else workload
         self._deliveries: dict[str, Delivery | _Scans] = {}
         self._sent: dict[str, Sums] = {}
-        self._after: dict[tuple[str, int], str] = {}
+        self._after: dict[tuple[str, str, int], str] = {}
 
     def _phase(self, phase: Phase | str) -> Phase:
         return self.workload.phase(phase) if isinstance(phase, str) else phase
@@ -168,8 +167,8 @@ class Expected:
         return list(map(made, generators.parameter_indexes(phase.parameters)))
 
     @cached_property
-    def _objects(self) -> Films:
-        return Films(self.workload.tables, generators.draw)
+    def _objects(self) -> films.Films:
+        return films.Films(self.workload.tables, generators.draw)
 
     def touches(self, phase: Phase | str) -> Touches:
         """The touch sums of the phase; its `expected` answers None for a phase that delivers nothing known."""
@@ -182,39 +181,41 @@ class Expected:
         delivery = self._delivery(phase)
         if delivery:
             return _between(delivery.row_sums, first, operations)
-        return None if phase.kind in ("query", "objects", "connect") else 0
+        return None if phase.kind in ("query", "objects", "connect") and not phase.writes else 0
 
     def verify_digest(self, phase: Phase | str, first: int, count: int, max_rows: int) -> str:
         """The digest of the first `max_rows` rows of operations [first, first + count); empty when not known."""
         delivery = self._delivery(self._phase(phase))
         return delivery.digest(first, count, max_rows) if delivery else ""
 
-    def after_digest(self, phase: Phase | str, operations: int) -> str:
-        """The digest of the phase's `after` table once operations [0, operations) ran; empty without such a table.
+    def after_digest(self, phase: Phase | str, operations: int, table_name: str = "") -> str:
+        """The digest of a table once operations [0, operations) ran: the phase's `after`, or one of `also_after`.
 
-        Each operation puts the rows of its parameters' indexes into that table, new or in place of what was there; or
-        counts itself in that row (`Phase.counted`).
+        Empty without such a table. Each operation puts the rows of its parameters' indexes into that table, new or in
+        place of what was there; or counts itself in that row (`Phase.counted`).
         """
         phase = self._phase(phase)
-        if not phase.after:
+        key = phase.name, table_name or phase.after, operations
+        if not key[1]:
             return ""
-        key = phase.name, operations
         if key not in self._after:
-            self._after[key] = self._after_digest(phase, operations)
+            self._after[key] = self._after_digest(phase, self.workload.tables[key[1]], operations)
         return self._after[key]
 
-    def _after_digest(self, phase: Phase, operations: int) -> str:
-        table = self.workload.tables[phase.after]
-        make = generators.row_maker(table)
+    def _after_digest(self, phase: Phase, table: Table, operations: int) -> str:
         if phase.counted:
             return codec.digest(counted_rows(table, phase, operations), table.columns)
+        # Two phases may change one table: what each makes of it is then the table of its parameters.
+        changed = self.workload.tables.get(generators.parameter_table(self.workload, phase), table)
+        source = changed if changed.generator in generators.CHANGED_FROM else table
+        make = generators.row_maker(source, tuple(column.name for column in table.columns))
         result = codec.Digest()
         touched: set[int] = set()
         if phase.parameters is not None:
             stored = operations * (phase.rows_per_operation if phase.kind == "load" else 1)
             touched = set(islice(generators.parameter_indexes(phase.parameters), stored))
         # The table whose rows the phase starts from, when it does not start empty.
-        origin = generators.CHANGED_FROM.get(table.generator)
+        origin = generators.CHANGED_FROM.get(source.generator)
         others = (other for other in self.workload.tables.values() if other.generator == origin and other.rows)
         before = table if table.rows else next(others, None)
         if before is not None:
@@ -222,8 +223,10 @@ class Expected:
             for index in range(before.rows):
                 if index not in touched:
                     result.add(codec.encode_row(old(index), before.columns))
+        each = films.ROWS_OF_A_GRAPH.get(table.generator, 1)
         for index in touched:
-            result.add(codec.encode_row(make(index), table.columns))
+            for row in range(index * each, (index + 1) * each):
+                result.add(codec.encode_row(make(row), table.columns))
         return result.text()
 
     def payload_bytes(self, phase: Phase | str, first: int, operations: int) -> int:

@@ -74,6 +74,39 @@ def _review(bits: int, index: int, rows: int) -> Row:
     return index + 1, film + 1, user + 1, 1 + bits % 5, body.rstrip(), written
 
 
+def _page(bits: int, index: int, rows: int) -> Row:
+    """What a page is asked for with: a prefix, and how many films are skipped; fewer than begin so."""
+    return f"{_words(_film(bits, index, rows)[1])} ", _skip(index)
+
+
+def _skip(index: int) -> int:
+    return index // 100
+
+
+def _changed(bits: int, index: int, rows: int) -> Row:
+    key, title, released, _budget = _film(bits, index, rows)
+    budget = None if bits >> 58 & 7 == 0 else Decimal((bits >> 24) % 900_000_000).scaleb(-2)
+    return key, f"{title}, restored", released, budget
+
+
+def _raised(bits: int, index: int, rows: int) -> Row:
+    """A film with the amount by which its budget was raised; none counts as 0."""
+    *film, budget = _film(bits, index, rows)
+    amount = Decimal((bits >> 30) % 100_000 + 1).scaleb(-2)
+    return *film, (budget or 0) + amount, amount
+
+
+def _director_added(_bits: int, index: int, _rows: int) -> Row:
+    film, position = divmod(index, DIRECTORS)
+    return index + 1, film + 1, film + 1 + position, position
+
+
+def _actor_added(_bits: int, index: int, _rows: int) -> Row:
+    film, position = divmod(index, ACTORS)
+    role = f"part {position + 1}" if position < ACTORS - 1 else None
+    return index + 1, film + 1, film + 1 + DIRECTORS + position, position, role
+
+
 _MAKERS: dict[str, tuple[tuple[str, ...], Callable[[int, int, int], Row]]] = {
     "films.people": (("id", "name", "born"), _person),
     "films.films": (("id", "title", "released", "budget"), _film),
@@ -81,7 +114,13 @@ _MAKERS: dict[str, tuple[tuple[str, ...], Callable[[int, int, int], Row]]] = {
     "films.directors": (("id", "film_id", "person_id", "position"), _director),
     "films.actors": (("id", "film_id", "person_id", "position", "role"), _actor),
     "films.reviews": (("id", "film_id", "user_id", "stars", "body", "written"), _review),
+    "films.pages": (("prefix", "skip"), _page),
+    "films.changed": (("id", "title", "released", "budget"), _changed),
+    "films.raised": (("id", "title", "released", "budget", "amount"), _raised),
+    "films.directors-added": (("id", "film_id", "person_id", "position"), _director_added),
+    "films.actors-added": (("id", "film_id", "person_id", "position", "role"), _actor_added),
 }
+ROWS_OF_A_GRAPH = {"films.directors-added": DIRECTORS, "films.actors-added": ACTORS}  # by one operation
 COLUMNS = {name: columns for name, (columns, _make) in _MAKERS.items()}
 
 
@@ -126,6 +165,10 @@ class Films:
             )
         ]
 
+    def one(self, key: int) -> list[Row]:
+        """A film's own columns."""
+        return self._by("films", key)
+
     def _person(self, key: int) -> Row:
         return self._by("people", key)[0][:2]
 
@@ -145,6 +188,12 @@ class Films:
         alike = self._alike[_words(film[1])]
         first = alike.index(film)
         return [row[:3] for row in alike[first : first + PAGE]]
+
+    def page(self, key: int) -> list[Row]:
+        """A page of the films whose title begins as that film's does, in the order of titles, some skipped."""
+        (film,) = self._by("films", key)
+        skip = _skip(key - 1)
+        return [row[:3] for row in self._alike[_words(film[1])][skip : skip + PAGE]]
 
 
 def _words(title: str) -> str:

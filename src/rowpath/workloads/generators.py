@@ -247,7 +247,7 @@ GENERATORS: dict[str, tuple[str, ...]] = {name: columns for name, (columns, _mak
 GENERATORS |= films.COLUMNS
 
 # What a table's rows were before the operations of a write phase turned them into these.
-CHANGED_FROM = {"tab1-changed": "tab1"}
+CHANGED_FROM = {"tab1-changed": "tab1", "films.changed": "films.films", "films.raised": "films.films"}
 
 
 def row_maker(table: Table, columns: tuple[str, ...] = ()) -> Callable[[int], Row]:

@@ -77,21 +77,22 @@ def _phase_faults(workload: Workload, phase: Phase) -> Iterator[Fault]:
     """What is wrong with a phase, behind its name, and the remedy; each relies on those before it."""
     tables = tuple(workload.tables)
     yield from _unknown("table", filter(None, [phase.table]), tables)
-    yield from _unknown("after", filter(None, [phase.after]), tables)
+    yield from _unknown("after", (*filter(None, [phase.after]), *phase.also_after), tables)
     for text in (phase.sql, *phase.dialects.values(), *phase.reset):
         yield from _unknown("SQL", (name for _action, name in _TEMPLATE.findall(text)), tables)
     if phase.kind in ("query", "execute", "load", "connect") and not phase.sql:
         yield " has no sql", f"a phase of kind '{phase.kind}' needs sql = …"
-    if (phase.kind == "objects") != (phase.expected == "objects") or (phase.kind == "objects" and not phase.access):
-        yield " does not name what it delivers", "kind = 'objects' needs expected = 'objects' and access = …"
+    by_layer = phase.kind == "objects"
+    if (by_layer and not phase.writes) != (phase.expected == "objects") or (by_layer and not phase.access):
+        yield " does not name what it delivers", "kind = 'objects' needs access = …, and expected = 'objects' or writes"
     if phase.expected in ("whole-table", "first-rows", "by-key", "range", "aggregate", "objects") and not phase.table:
         yield " has no table", f"expected = '{phase.expected}' needs table = …"
     if phase.expected == "first-rows" and phase.rows_per_operation > workload.tables[phase.table].rows:
         yield f" reads {phase.rows_per_operation} rows of a table that has fewer", "lower rows_per_operation"
     if phase.only and not result_columns(workload, phase):
         yield f": no column fits only = {list(phase.only)}", "name columns of its table"
-    if phase.expected in ("by-key", "range", "objects") and phase.parameters is None:
-        yield " has no parameters", f"expected = '{phase.expected}' needs parameters = {{…}}"
+    if (by_layer or phase.expected in ("by-key", "range")) and phase.parameters is None:
+        yield " has no parameters", "it needs parameters = {…}"
     ranged = phase.expected == "range" or (phase.expected == "aggregate" and phase.parameters is not None)
     if ranged and phase.range_rows < 1:
         yield " reads no rows", "set range_rows, for example range_rows = 1000"

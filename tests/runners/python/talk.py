@@ -57,7 +57,9 @@ def start_fixture(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
         def started(driver: str, extra: Path | None = None, source: Path | None = None, **coordinates: str) -> Talk:
             command = command_of(ADAPTERS.get(driver, ADAPTERS["null"]), extra, **coordinates)
             if source:
-                arguments = (*command.arguments[:-2], "--source", str(source), *command.arguments[-2:])
+                own = (*command.arguments, "--source").index("--source")
+                program = command.arguments[: min(own, len(command.arguments) - 2)]
+                arguments = (*program, "--source", str(source), *command.arguments[-2:])
                 command = Command(arguments=arguments, environment=command.environment)
             runner = Runner.start(command, (0,))
             stack.callback(runner.stop)

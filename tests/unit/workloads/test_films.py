@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from rowpath.model.workload import Table
-from rowpath.workloads import generators
+from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.films import LATEST, PAGE, Films
 from rowpath.workloads.workload_file import at_scale, load_workload
@@ -27,6 +30,45 @@ def films(request: pytest.FixtureRequest) -> Iterator[tuple[Films, sqlite3.Conne
         connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(table.columns))})", rows)
     yield Films(tables, generators.draw), connection, tables
     connection.close()
+
+
+def kept(value: Any) -> Any:
+    """As SQLite takes it."""
+    return value if isinstance(value, int | None) else str(value)
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+def decimal(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
+
+
+NATURAL: dict[str, Callable[[Any], Any]] = {"date": date.fromisoformat, "decimal": decimal}
+
+
+def add(execute: Any, title: str, released: str, budget: str | None, person: int) -> None:
+    row = title, released, budget
+    film = execute("INSERT INTO films_added (title, released, budget) VALUES (?, ?, ?) RETURNING id", row).fetchone()[0]
+    for at in range(2):
+        row = film, person + at, at
+        execute("INSERT INTO directors_added (film_id, person_id, position) VALUES (?, ?, ?)", row)
+    for at in range(8):
+        row = film, person + 2 + at, at, f"part {at + 1}" if at < 7 else None
+        execute("INSERT INTO actors_added (film_id, person_id, position, role) VALUES (?, ?, ?, ?)", row)
+
+
+def change(execute: Any, key: int, title: str, budget: str | None) -> None:
+    execute("UPDATE films_changed SET title = ?, budget = ? WHERE id = ?", (title, budget, key))
+
+
+def read_modify_write(execute: Any, key: int, amount: str) -> None:
+    (budget,) = execute("SELECT budget FROM films_changed WHERE id = ?", (key,)).fetchone()
+    execute("UPDATE films_changed SET budget = ? WHERE id = ?", (str(Decimal(budget or 0) + Decimal(amount)), key))
+
+
+WRITTEN = {"add": add, "change": change, "read-modify-write": read_modify_write}
 
 
 def spelt(value: Any) -> Any:
@@ -98,6 +140,55 @@ def test_a_page_begins_with_its_film(films: Any) -> None:
             (title.rpartition(" ")[0] + " %", title, PAGE),
         )
         assert spelt(page) == [*map(list, found)] and page[0][0] == key
+
+
+def test_a_film_by_itself_is_its_row(films: Any) -> None:
+    truth, connection, _tables = films
+    assert spelt(truth.one(3)) == [[*connection.execute("SELECT * FROM films WHERE id = 3").fetchone()]]
+
+
+def test_a_page_by_offset_skips_films_that_begin_alike(films: Any) -> None:
+    truth, connection, tables = films
+    sizes = set()
+    parameters = generators.row_maker(load_workload("films").tables["pages"])
+    for key in (1, tables["films"].rows // 2, tables["films"].rows):
+        prefix, skip = parameters(key - 1)
+        found = connection.execute(
+            "SELECT id, title, released FROM films WHERE title LIKE ? ORDER BY title LIMIT ? OFFSET ?",
+            (f"{prefix}%", PAGE, skip),
+        )
+        assert spelt(truth.page(key)) == [*map(list, found)]
+        sizes.add(len(truth.page(key)))
+    assert sizes != {0}
+
+
+OPERATIONS = 30  # of a writing phase
+ROWS = {"films_added": 1, "directors_added": 2, "actors_added": 8}  # of one operation
+
+
+@pytest.mark.parametrize("name", ["add", "change", "read-modify-write"])
+def test_tables_after_writes_are_what_sql_makes_of_them(name: str) -> None:
+    workload = at_scale(load_workload("films"), SCALES[0])
+    phase, database = workload.phase(name), sqlite3.connect(":memory:")
+    tables = (phase.after, *phase.also_after)
+    for table in tables:
+        names = ", ".join(column.name for column in workload.tables[table].columns[1:])
+        database.execute(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, {names})")
+    if name != "add":
+        for row in generators.rows(workload.tables["films"]):
+            database.execute("INSERT INTO films_changed VALUES (?, ?, ?, ?)", [kept(value) for value in row])
+    _columns, parameters = generators.parameter_rows(workload, phase)
+    for row in itertools.islice(parameters, OPERATIONS):
+        WRITTEN[name](database.execute, *map(kept, row))
+    for table in tables:
+        columns = workload.tables[table].columns
+        rows = [
+            tuple(NATURAL.get(column.type, same)(value) for column, value in zip(columns, row, strict=True))
+            for row in database.execute(f"SELECT * FROM {table}")
+        ]
+        assert len(rows) == (ROWS[table] * OPERATIONS if table in ROWS else workload.tables["films"].rows)
+        assert codec.digest(rows, columns) == Expected(workload).after_digest(phase, OPERATIONS, table), table
+    database.close()
 
 
 def test_what_is_expected_of_the_phases() -> None:

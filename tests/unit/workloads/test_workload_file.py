@@ -77,6 +77,8 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
         ('sql = "SELECT', 'sql = "{create:u} SELECT', "unknown SQL 'u'", "one of: t"),
         ('kind = "query"', 'kind = "quarry"', "quarry", ""),
         ('expected = "by-key"', "writes = true", "no operations", "operations ="),
+        ('expected = "by-key"', 'also_after = ["tt"]', "unknown after 'tt'", "did you mean 't'?"),
+        ('"query"\nsql', '"objects"\nsql', "does not name what it delivers", "access = "),
         ("rows = 10", "rows = ten", "mine.toml", ""),
     ],
 )

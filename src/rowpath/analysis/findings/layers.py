@@ -19,7 +19,7 @@ DRIVER = ("engine", "engine_version", "deployment", "language", "driver", "versi
 
 
 def statement_for_each_object(evidence: Evidence) -> Iterator[Finding]:
-    """A layer that loads objects one by one, each by a statement (N+1)."""
+    """A layer that loads or stores objects one by one, each by a statement (N+1)."""
     for counts, path in _with_texts(evidence):
         ((sql, times),) = Counter(counts.sql).most_common(1)
         if path.layer == BY_HAND or times < REPEATED:
@@ -27,7 +27,7 @@ def statement_for_each_object(evidence: Evidence) -> Iterator[Finding]:
         yield note(
             f"{path.name} sends one statement {times} times per operation in {phase_text(counts)}: one for each object",
             f"{text.count(counts.each('statements'))} statements per operation; {times} times: {text.clean(sql)}",
-            "related objects are loaded when they are met: the layer has a way to load them together",
+            "the layer loads or stores related objects one by one: it may have a way to do it together",
             evidence.rerun("profile=tuned"),
             (path.name,),
         )
@@ -48,7 +48,7 @@ def more_statements_than_by_hand(evidence: Evidence) -> Iterator[Finding]:
                 f"{path.name} sends {text.count(sent)} statements per operation in {phase_text(counts)}, "
                 f"by hand {text.count(least)} do",
                 " · ".join(map(text.clean, counts.sql)),
-                "the layer opens a transaction, asks for what it has, or loads objects one by one",
+                "the layer opens a transaction, asks for what it has, or takes objects one by one",
                 evidence.rerun(f"layer={path.layer}"),
                 (path.name,),
             )

@@ -116,13 +116,13 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
             _check_verified(other, work_after, fixture.prepared_workload(other, planned).expected, worker)
     else:
         expect("an error is reported", case.failed or not case.error, case.error, "no error")
-    if work.after is not None:
-        worker.prepare(work.after)
+    for proof in work.proofs:
+        worker.prepare(proof)
         operations = min(case.sample["operations"] - case.failed, work.phase.operations)
         expect_equal(
-            f"the rows in {work.phase.after} afterwards (number:digest)",
-            worker.verify(work.after, 0, 1).digest,
-            expected.after_digest(work.phase, operations),
+            f"the rows in {proof.phase.table} afterwards (number:digest)",
+            worker.verify(proof, 0, 1).digest,
+            expected.after_digest(work.phase, operations, proof.phase.table),
         )
 
 
