@@ -168,7 +168,8 @@ def _units(adapter: Adapter, version: str, layer: Layer | None = None) -> list[_
     if layer:
         units.append(("family-films", _sources("families/films"), [classes[0]]))
         above = [*classes, _output(*units[-1]), *fetch(layer.packages)]
-        units.append((f"layer-{layer.name}", [source_file(adapter, layer.source)], above))
+        file = source_file(adapter, layer.source)
+        units.append((f"layer-{layer.name}", sorted(file.parent.glob(f"{file.stem}*.java")), above))
     return units
 
 
