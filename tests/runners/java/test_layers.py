@@ -134,6 +134,24 @@ def test_tables_hold_what_was_written(path: AccessPath, instances: Instances, tm
         talk.close()
 
 
+@pytest.mark.parametrize("path", [path for path in PATHS if path.technique != "join"], ids=name_of)
+def test_a_graph_that_fails_half_way_leaves_nothing(path: AccessPath, instances: Instances, tmp_path: Path) -> None:
+    """No row and no open transaction: the tables can be made again at once."""
+    phase, truth = FILMS.phase("add"), expected_of("films", "postgresql")
+    talk = Talk(PGJDBC, path, instances[SERVER].options(path))
+    try:
+        reset(talk, phase, tmp_path)
+        talk.run("ALTER TABLE actors_added ADD CHECK (position < 7)")
+        assert talk.sample("add", operations=1).failed == 1
+        for table in (phase.after, *phase.also_after):
+            held = talk.digest_after(FILMS, msgspec.structs.replace(phase, after=table), tmp_path)
+            assert held == truth.after_digest(phase, 0, table), table
+        reset(talk, phase, tmp_path)
+        assert talk.sample("add", operations=1).failed == 0
+    finally:
+        talk.close()
+
+
 def reset(talk: Talk, phase: Phase, folder: Path) -> None:
     """The phase's tables at their start, the phase prepared."""
     for statement in reset_for(FILMS, phase, talk.engine):
