@@ -168,7 +168,8 @@ def _units(adapter: Adapter, version: str, layer: Layer | None = None) -> list[_
     if layer:
         units.append(("family-films", _sources("families/films"), [classes[0]]))
         above = [*classes, _output(*units[-1]), *fetch(layer.packages)]
-        units.append((f"layer-{layer.name}", [source_file(adapter, layer.source)], above))
+        file = source_file(adapter, layer.source)
+        units.append((f"layer-{layer.name}", sorted(file.parent.glob(f"{file.stem}*.java")), above))
     return units
 
 
@@ -208,8 +209,6 @@ def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
         return DriverFacts(reason=NOT_FETCHED)
     jar, (group, _artifact, own_version) = maven.jar(coordinates[0]), coordinates[0].split(":")[:3]
     chain = list(_poms(coordinates[0]))
-    named = ([_text(licence, "name") for licence in pom.iterfind(f"{_POM}licenses/*")] for pom in chain)
-    licences = next(filter(None, named), [])
     dependencies = [
         f"{_text(element, 'groupId')}:{_text(element, 'artifactId')}".replace("${project.groupId}", group)
         for pom in chain[:1]
@@ -218,15 +217,24 @@ def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     ]
     with zipfile.ZipFile(jar) as archive:
         dated = archive.getinfo("META-INF/MANIFEST.MF").date_time
-        manifest = archive.read("META-INF/MANIFEST.MF").decode(errors="replace").replace("\r\n ", "")
-    said = re.search(r"^Bundle-License: ([^;\r\n]+)", manifest, re.MULTILINE)
     return DriverFacts(
         version=own_version,
-        licence=" or ".join(licences) or (said.group(1) if said else ""),
+        licence=licence(coordinates[0]),
         released="{:04}-{:02}-{:02}".format(*dated) if dated[0] >= OLDEST_DATE else "",
         size_bytes=jar.stat().st_size,
         dependencies=tuple(dependencies) if chain else None,
     )
+
+
+def licence(coordinates: str) -> str:
+    """What the POM of a fetched artefact says, else the nearest parent's, else the archive; else empty."""
+    named = ([_text(element, "name") for element in pom.iterfind(f"{_POM}licenses/*")] for pom in _poms(coordinates))
+    if names := next(filter(None, named), []):
+        return " or ".join(names)
+    with zipfile.ZipFile(maven.jar(coordinates)) as archive:
+        manifest = archive.read("META-INF/MANIFEST.MF").decode(errors="replace").replace("\r\n ", "")
+    said = re.search(r"^Bundle-License: ([^;\r\n]+)", manifest, re.MULTILINE)
+    return said.group(1) if said else ""
 
 
 def _poms(coordinates: str) -> Iterator[Element]:

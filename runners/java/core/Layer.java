@@ -34,6 +34,17 @@ public abstract class Layer implements Adapter {
   /** An operation, and the class of what it hands over. */
   public record Objects<T>(Class<T> type, Delivery<T> delivery) {}
 
+  /** What an operation does that hands over nothing. */
+  @FunctionalInterface
+  public interface Work {
+    void run(Object[] parameters) throws Exception;
+  }
+
+  /** An operation that writes. */
+  public static Objects<Void> writing(Work work) {
+    return new Objects<>(Void.class, (parameters, taker) -> work.run(parameters));
+  }
+
   /** Makes the layer ready on a driver's open connection, as its documentation says or tuned. */
   protected abstract void open(Adapter driver) throws Exception;
 

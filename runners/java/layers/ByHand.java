@@ -12,10 +12,12 @@ import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import rowpath.films.Films;
 import rowpath.films.Films.Film;
+import rowpath.films.Films.FilmOnly;
 import rowpath.films.Films.FilmTitle;
 import rowpath.films.Films.Opinion;
 import rowpath.films.Films.Part;
@@ -23,14 +25,15 @@ import rowpath.films.Films.Person;
 import rowpath.films.Films.Review;
 import rowpath.films.Films.Title;
 import rowpath.films.Films.User;
+import rowpath.films.WritesByHand;
 import rowpath.jdbc.JdbcLayer;
 
 /**
  * No layer: programs by hand on a bare driver, each with the technique that the path names.
  *
  * <p>{@code queries}: one statement for each list of objects. {@code server}: one statement, in
- * which the server makes JSON of what is nested. {@code lazy}: one statement for each object, as it
- * is met.
+ * which the server makes JSON of what is nested, or does the work. {@code lazy}: one statement for
+ * each object, as it is met. {@code join}: one statement of joins, whose product is folded here.
  */
 public final class ByHand extends JdbcLayer {
   private static final String DIRECTOR_KEYS =
@@ -72,6 +75,7 @@ public final class ByHand extends JdbcLayer {
   private final Map<String, PreparedStatement> statements = new HashMap<>();
   private Connection connection;
   private boolean keeps;
+  private WritesByHand writes;
 
   /** Makes an object of a row. */
   private interface Maker<T> {
@@ -87,6 +91,7 @@ public final class ByHand extends JdbcLayer {
   protected void open(Connection connection) {
     this.connection = connection;
     keeps = options.get("statement", "prepared").equals("prepared");
+    writes = new WritesByHand(connection, keeps);
   }
 
   @Override
@@ -103,8 +108,18 @@ public final class ByHand extends JdbcLayer {
       case "user by queries" -> one(User.class, this::user);
       case "user by lazy" -> one(User.class, this::userByLazy);
       case "user by server" -> one(User.class, this::userByServer);
-      case "search by queries" -> new Objects<>(Title.class, this::search);
-      default -> null;
+      case "film by join" -> one(Film.class, this::filmByJoin);
+      case "user by join" -> one(User.class, this::userByJoin);
+      case "one by queries" -> one(FilmOnly.class, this::filmOnly);
+      case "search by queries" ->
+          new Objects<>(
+              Title.class,
+              (row, taker) -> titles(taker, Films.SEARCH, Films.pattern(row[0]), row[0]));
+      case "page by queries" ->
+          new Objects<>(
+              Title.class,
+              (row, taker) -> titles(taker, Films.PAGE_OF_FILMS, row[0] + "%", row[1]));
+      default -> writes.operation(name, options.need("technique"));
     };
   }
 
@@ -276,11 +291,91 @@ public final class ByHand extends JdbcLayer {
     return new Person(number(json), text(json));
   }
 
-  private void search(Object[] row, Taker<Title> taker) throws Exception {
+  /** The product of a film's lists, folded by the children's keys. */
+  private Film filmByJoin(Object key) throws SQLException {
+    Map<Integer, Person> directors = new LinkedHashMap<>();
+    Map<Integer, Part> cast = new LinkedHashMap<>();
+    Map<Integer, Review> reviews = new LinkedHashMap<>();
+    Maker<Film> maker =
+        row -> {
+          fold(directors, row, 5, () -> person(row, 6));
+          fold(cast, row, 8, () -> new Part(row.getString(9), person(row, 10)));
+          fold(reviews, row, 12, () -> review(row));
+          return row.isFirst() ? film(row) : null;
+        };
+    Film film = list(Films.FILM_BY_JOIN, maker, key).get(0);
+    return new Film(
+        film.id(),
+        film.title(),
+        film.released(),
+        film.budget(),
+        List.copyOf(directors.values()),
+        List.copyOf(cast.values()),
+        List.copyOf(reviews.values()));
+  }
+
+  /** Makes a child. */
+  private interface Child<T> {
+    T make() throws SQLException;
+  }
+
+  private static <T> void fold(Map<Integer, T> children, ResultSet row, int key, Child<T> child)
+      throws SQLException {
+    int id = row.getInt(key);
+    if (!row.wasNull() && !children.containsKey(id)) {
+      children.put(id, child.make());
+    }
+  }
+
+  private static Review review(ResultSet row) throws SQLException {
+    LocalDateTime written = row.getObject(15, LocalDateTime.class);
+    return new Review(row.getInt(12), row.getInt(13), row.getString(14), written, person(row, 16));
+  }
+
+  private static Film film(ResultSet row) throws SQLException {
+    return new Film(
+        row.getInt(1),
+        row.getString(2),
+        row.getObject(3, LocalDate.class),
+        row.getBigDecimal(4),
+        List.of(),
+        List.of(),
+        List.of());
+  }
+
+  private User userByJoin(Object key) throws SQLException {
+    Map<Integer, Opinion> latest = new LinkedHashMap<>();
+    Maker<User> maker =
+        row -> {
+          fold(latest, row, 5, () -> joinedOpinion(row));
+          return new User(row.getInt(1), row.getString(2), row.getInt(3), row.getInt(4), null);
+        };
+    User user = list(Films.USER_BY_JOIN, maker, key).get(0);
+    return new User(
+        user.id(), user.name(), user.reviews(), user.stars(), List.copyOf(latest.values()));
+  }
+
+  private static Opinion joinedOpinion(ResultSet row) throws SQLException {
+    LocalDateTime written = row.getObject(7, LocalDateTime.class);
+    FilmTitle film = new FilmTitle(row.getInt(8), row.getString(9));
+    return new Opinion(row.getInt(5), row.getInt(6), written, film);
+  }
+
+  private FilmOnly filmOnly(Object key) throws SQLException {
+    Maker<FilmOnly> maker =
+        row ->
+            new FilmOnly(
+                row.getInt(1),
+                row.getString(2),
+                row.getObject(3, LocalDate.class),
+                row.getBigDecimal(4));
+    return list(Films.FILM, maker, key).get(0);
+  }
+
+  private void titles(Taker<Title> taker, String sql, Object... arguments) throws Exception {
     Maker<Title> maker =
-        found ->
-            new Title(found.getInt(1), found.getString(2), found.getObject(3, LocalDate.class));
-    for (Title title : list(Films.SEARCH, maker, Films.pattern(row[0]), row[0])) {
+        row -> new Title(row.getInt(1), row.getString(2), row.getObject(3, LocalDate.class));
+    for (Title title : list(sql, maker, arguments)) {
       taker.take(title);
     }
   }
@@ -290,6 +385,7 @@ public final class ByHand extends JdbcLayer {
     for (PreparedStatement statement : statements.values()) {
       statement.close();
     }
+    writes.close();
     super.close();
   }
 }

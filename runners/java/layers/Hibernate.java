@@ -1,187 +1,36 @@
 package rowpath.layers;
 
-import jakarta.persistence.Entity;
-import jakarta.persistence.FetchType;
-import jakarta.persistence.Id;
-import jakarta.persistence.JoinColumn;
-import jakarta.persistence.JoinTable;
-import jakarta.persistence.ManyToMany;
-import jakarta.persistence.ManyToOne;
-import jakarta.persistence.OneToMany;
-import jakarta.persistence.OrderBy;
-import jakarta.persistence.OrderColumn;
-import jakarta.persistence.Table;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.time.LocalDate;
-import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
 import org.hibernate.Session;
 import org.hibernate.SessionFactory;
+import org.hibernate.SharedSessionContract;
 import org.hibernate.StatelessSession;
+import org.hibernate.Transaction;
 import org.hibernate.cfg.Configuration;
 import org.hibernate.cfg.JdbcSettings;
+import org.hibernate.cfg.TransactionSettings;
 import org.hibernate.engine.jdbc.connections.spi.ConnectionProvider;
+import org.hibernate.query.SelectionQuery;
 import rowpath.films.Films;
 import rowpath.jdbc.JdbcLayer;
+import rowpath.layers.HibernateFilms.Actor;
+import rowpath.layers.HibernateFilms.Film;
+import rowpath.layers.HibernateFilms.Person;
+import rowpath.layers.HibernateFilms.Review;
 
 /**
  * Hibernate: mapped classes, a session for each operation.
  *
- * <p>Shipped: a Session in its transaction, associations are loaded when they are met. Tuned: a
- * StatelessSession in autocommit, a query for each list, which fetches what it refers to; a
- * projection where not all of an entity is wanted.
+ * <p>Shipped: a Session in its transaction, associations are loaded when they are met, what was
+ * changed is found when it commits. Tuned: a StatelessSession, in autocommit where one statement
+ * does, a query for each list, which fetches what it refers to; a projection where not all of an
+ * entity is wanted.
  */
 public final class Hibernate extends JdbcLayer {
-  @Entity(name = "Person")
-  @Table(name = "people")
-  public static class Person {
-    @Id private Integer id;
-    private String name;
-
-    public Integer getId() {
-      return id;
-    }
-
-    public String getName() {
-      return name;
-    }
-  }
-
-  @Entity(name = "User")
-  @Table(name = "users")
-  public static class User {
-    @Id private Integer id;
-    private String name;
-
-    public Integer getId() {
-      return id;
-    }
-
-    public String getName() {
-      return name;
-    }
-  }
-
-  @Entity(name = "Actor")
-  @Table(name = "actors")
-  public static class Actor {
-    @Id private Integer id;
-    private String role;
-    private int position;
-
-    @ManyToOne(fetch = FetchType.LAZY)
-    @JoinColumn(name = "film_id")
-    private Film film;
-
-    @ManyToOne(fetch = FetchType.LAZY)
-    @JoinColumn(name = "person_id")
-    private Person person;
-
-    public String getRole() {
-      return role;
-    }
-
-    public Person getPerson() {
-      return person;
-    }
-  }
-
-  @Entity(name = "Review")
-  @Table(name = "reviews")
-  public static class Review {
-    @Id private Integer id;
-    private int stars;
-    private String body;
-    private LocalDateTime written;
-
-    @ManyToOne(fetch = FetchType.LAZY)
-    @JoinColumn(name = "film_id")
-    private Film film;
-
-    @ManyToOne(fetch = FetchType.LAZY)
-    @JoinColumn(name = "user_id")
-    private User author;
-
-    public Integer getId() {
-      return id;
-    }
-
-    public int getStars() {
-      return stars;
-    }
-
-    public String getBody() {
-      return body;
-    }
-
-    public LocalDateTime getWritten() {
-      return written;
-    }
-
-    public Film getFilm() {
-      return film;
-    }
-
-    public User getAuthor() {
-      return author;
-    }
-  }
-
-  @Entity(name = "Film")
-  @Table(name = "films")
-  public static class Film {
-    @Id private Integer id;
-    private String title;
-    private LocalDate released;
-    private BigDecimal budget;
-
-    @ManyToMany
-    @JoinTable(
-        name = "directors",
-        joinColumns = @JoinColumn(name = "film_id"),
-        inverseJoinColumns = @JoinColumn(name = "person_id"))
-    @OrderColumn(name = "position")
-    private List<Person> directors;
-
-    @OneToMany(mappedBy = "film")
-    @OrderBy("position")
-    private List<Actor> cast;
-
-    @OneToMany(mappedBy = "film")
-    @OrderBy("written desc, id desc")
-    private List<Review> reviews;
-
-    public Integer getId() {
-      return id;
-    }
-
-    public String getTitle() {
-      return title;
-    }
-
-    public LocalDate getReleased() {
-      return released;
-    }
-
-    public BigDecimal getBudget() {
-      return budget;
-    }
-
-    public List<Person> getDirectors() {
-      return directors;
-    }
-
-    public List<Actor> getCast() {
-      return cast;
-    }
-
-    public List<Review> getReviews() {
-      return reviews;
-    }
-  }
-
   /** What the tuned program has of a film. */
   public record WholeFilm(
       Integer id,
@@ -218,20 +67,40 @@ public final class Hibernate extends JdbcLayer {
   private static final String SEARCH =
       "from Film f where f.title like :pattern and f.title >= :title order by f.title";
 
-  private SessionFactory sessions;
+  private static final String TITLES = "select f.id, f.title, f.released ";
+  private static final String PAGE = "from Film f where f.title like :pattern order by f.title";
+
+  private static SessionFactory sessions; // of all clients of the process
+  private static int clients;
+
+  private Connection connection;
 
   @Override
   protected void open(Connection connection) {
-    Configuration configuration = new Configuration();
-    configuration.getProperties().put(JdbcSettings.CONNECTION_PROVIDER, new One(connection));
-    for (Class<?> entity :
-        List.of(Person.class, User.class, Actor.class, Review.class, Film.class)) {
-      configuration.addAnnotatedClass(entity);
-    }
-    sessions = configuration.buildSessionFactory();
+    this.connection = connection;
+    join(connection);
   }
 
-  /** Hands out the one connection, and keeps it open. */
+  private static synchronized void join(Connection connection) {
+    if (sessions == null) {
+      Configuration configuration = new Configuration();
+      configuration.getProperties().put(JdbcSettings.CONNECTION_PROVIDER, new One(connection));
+      configuration.getProperties().put(TransactionSettings.ALLOW_UPDATE_OUTSIDE_TRANSACTION, true);
+      HibernateFilms.ENTITIES.forEach(configuration::addAnnotatedClass);
+      HibernateWrites.ENTITIES.forEach(configuration::addAnnotatedClass);
+      sessions = configuration.buildSessionFactory();
+    }
+    clients++;
+  }
+
+  private static synchronized void leave() {
+    if (--clients == 0) {
+      sessions.close();
+      sessions = null;
+    }
+  }
+
+  /** What the factory reads the server's version from; each session has its client's own. */
   private static final class One implements ConnectionProvider {
     private static final long serialVersionUID = 1L;
     private final transient Connection connection;
@@ -278,119 +147,161 @@ public final class Hibernate extends JdbcLayer {
       case "film tuned" -> new Objects<>(WholeFilm.class, inAutocommit(Hibernate::tunedFilm));
       case "user" -> new Objects<>(UserWithReviews.class, inTransaction(Hibernate::user));
       case "user tuned" -> new Objects<>(UserWithReviews.class, inAutocommit(Hibernate::tunedUser));
+      case "one" -> new Objects<>(Film.class, inTransaction(Hibernate::film));
+      case "one tuned" ->
+          new Objects<>(
+              Film.class,
+              inAutocommit((session, row, taker) -> taker.take(session.get(Film.class, row[0]))));
       case "search" -> new Objects<>(Film.class, inTransaction(Hibernate::search));
       case "search tuned" -> new Objects<>(Films.Title.class, inAutocommit(Hibernate::tunedSearch));
+      case "page" -> new Objects<>(Film.class, inTransaction(Hibernate::page));
+      case "page tuned" -> new Objects<>(Films.Title.class, inAutocommit(Hibernate::tunedPage));
+      case "add" -> writes(inTransaction(HibernateWrites::add));
+      case "add tuned" -> writes(inAutocommit(HibernateWrites::tunedAdd));
+      case "change" -> writes(inTransaction(HibernateWrites::change));
+      case "change tuned" -> writes(inAutocommit(HibernateWrites::tunedChange));
+      case "read_modify_write" -> writes(inTransaction(HibernateWrites::raise));
+      case "read_modify_write tuned" -> writes(inAutocommit(HibernateWrites::tunedRaise));
       default -> null;
     };
   }
 
   /** An operation in a session. */
-  private interface InSession<S, T> {
-    void run(S session, Object parameter, Taker<T> taker) throws Exception;
+  interface InSession<S, T> {
+    void run(S session, Object[] row, Taker<T> taker) throws Exception;
+  }
+
+  private static Objects<Void> writes(Delivery<Void> delivery) {
+    return new Objects<>(Void.class, delivery);
   }
 
   private <T> Delivery<T> inTransaction(InSession<Session, T> operation) {
-    return (parameters, taker) ->
-        sessions.inTransaction(
-            session -> {
-              try {
-                operation.run(session, parameters[0], taker);
-              } catch (RuntimeException failed) {
-                throw failed;
-              } catch (Exception failed) {
-                throw new IllegalStateException(failed);
-              }
-            });
-  }
-
-  private <T> Delivery<T> inAutocommit(InSession<StatelessSession, T> operation) {
-    return (parameters, taker) -> {
-      try (StatelessSession session = sessions.openStatelessSession()) {
-        operation.run(session, parameters[0], taker);
+    return (row, taker) -> {
+      try (Session session = sessions.withOptions().connection(connection).openSession()) {
+        commit(session, () -> operation.run(session, row, taker));
       }
     };
   }
 
-  private static void film(Session session, Object key, Taker<Film> taker) throws Exception {
-    taker.take(session.find(Film.class, key));
+  private <T> Delivery<T> inAutocommit(InSession<StatelessSession, T> operation) {
+    return (row, taker) -> {
+      try (StatelessSession session = sessions.openStatelessSession(connection)) {
+        operation.run(session, row, taker);
+      }
+    };
   }
 
-  private static void tunedFilm(StatelessSession session, Object key, Taker<WholeFilm> taker)
+  /** What is done in a transaction. */
+  interface Statements {
+    void run() throws Exception;
+  }
+
+  /** Commits it, or rolls it back when it fails. */
+  static void commit(SharedSessionContract session, Statements work) throws Exception {
+    Transaction transaction = session.beginTransaction();
+    try {
+      work.run();
+      transaction.commit();
+    } catch (Exception failed) {
+      if (transaction.isActive()) {
+        transaction.rollback();
+      }
+      throw failed;
+    }
+  }
+
+  private static void film(Session session, Object[] row, Taker<Film> taker) throws Exception {
+    taker.take(session.find(Film.class, row[0]));
+  }
+
+  private static void tunedFilm(StatelessSession session, Object[] row, Taker<WholeFilm> taker)
       throws Exception {
+    Object key = row[0];
     Film film = session.get(Film.class, key);
     taker.take(
         new WholeFilm(
-            film.id,
-            film.title,
-            film.released,
-            film.budget,
+            film.getId(),
+            film.getTitle(),
+            film.getReleased(),
+            film.getBudget(),
             session.createSelectionQuery(DIRECTORS, Person.class).setParameter("id", key).list(),
             session.createSelectionQuery(CAST, Actor.class).setParameter("id", key).list(),
             session.createSelectionQuery(REVIEWS, Review.class).setParameter("id", key).list()));
   }
 
-  private static void user(Session session, Object key, Taker<UserWithReviews> taker)
+  private static void user(Session session, Object[] row, Taker<UserWithReviews> taker)
       throws Exception {
     Totals totals =
         session
             .createSelectionQuery(TOTALS, Totals.class)
-            .setParameter("id", key)
+            .setParameter("id", row[0])
             .getSingleResult();
     List<Review> latest =
         session
             .createSelectionQuery(OPINIONS, Review.class)
-            .setParameter("id", key)
+            .setParameter("id", row[0])
             .setMaxResults(Films.LATEST)
             .list();
     taker.take(new UserWithReviews(totals, latest));
   }
 
-  private static void tunedUser(StatelessSession session, Object key, Taker<UserWithReviews> taker)
-      throws Exception {
+  private static void tunedUser(
+      StatelessSession session, Object[] row, Taker<UserWithReviews> taker) throws Exception {
     Totals totals =
         session
             .createSelectionQuery(TOTALS, Totals.class)
-            .setParameter("id", key)
+            .setParameter("id", row[0])
             .getSingleResult();
     List<Review> latest =
         session
             .createSelectionQuery(OPINIONS_WITH_FILMS, Review.class)
-            .setParameter("id", key)
+            .setParameter("id", row[0])
             .setMaxResults(Films.LATEST)
             .list();
     taker.take(new UserWithReviews(totals, latest));
   }
 
-  private static void search(Session session, Object title, Taker<Film> taker) throws Exception {
-    List<Film> found =
-        session
-            .createSelectionQuery(SEARCH, Film.class)
-            .setParameter("pattern", Films.pattern(title))
-            .setParameter("title", title)
-            .setMaxResults(Films.PAGE)
-            .list();
-    for (Film film : found) {
-      taker.take(film);
-    }
+  private static void search(Session session, Object[] row, Taker<Film> taker) throws Exception {
+    takeAll(searched(session.createSelectionQuery(SEARCH, Film.class), row), taker);
   }
 
-  private static void tunedSearch(StatelessSession session, Object title, Taker<Films.Title> taker)
+  private static void tunedSearch(StatelessSession session, Object[] row, Taker<Films.Title> taker)
       throws Exception {
-    List<Films.Title> found =
-        session
-            .createSelectionQuery("select f.id, f.title, f.released " + SEARCH, Films.Title.class)
-            .setParameter("pattern", Films.pattern(title))
-            .setParameter("title", title)
-            .setMaxResults(Films.PAGE)
-            .list();
-    for (Films.Title one : found) {
-      taker.take(one);
+    takeAll(searched(session.createSelectionQuery(TITLES + SEARCH, Films.Title.class), row), taker);
+  }
+
+  private static <T> SelectionQuery<T> searched(SelectionQuery<T> query, Object[] row) {
+    return query
+        .setParameter("pattern", Films.pattern(row[0]))
+        .setParameter("title", row[0])
+        .setMaxResults(Films.PAGE);
+  }
+
+  private static void page(Session session, Object[] row, Taker<Film> taker) throws Exception {
+    takeAll(paged(session.createSelectionQuery(PAGE, Film.class), row), taker);
+  }
+
+  private static void tunedPage(StatelessSession session, Object[] row, Taker<Films.Title> taker)
+      throws Exception {
+    takeAll(paged(session.createSelectionQuery(TITLES + PAGE, Films.Title.class), row), taker);
+  }
+
+  private static <T> SelectionQuery<T> paged(SelectionQuery<T> query, Object[] row) {
+    return query
+        .setParameter("pattern", row[0] + "%")
+        .setFirstResult((Integer) row[1])
+        .setMaxResults(Films.PAGE);
+  }
+
+  private static <T> void takeAll(SelectionQuery<T> query, Taker<T> taker) throws Exception {
+    for (T object : query.list()) {
+      taker.take(object);
     }
   }
 
   @Override
   public void close() throws Exception {
-    sessions.close();
+    leave();
     super.close();
   }
 }

@@ -41,6 +41,7 @@ import org.jooq.conf.Settings;
 import org.jooq.impl.DSL;
 import rowpath.films.Films;
 import rowpath.films.Films.Film;
+import rowpath.films.Films.FilmOnly;
 import rowpath.films.Films.FilmTitle;
 import rowpath.films.Films.Opinion;
 import rowpath.films.Films.Part;
@@ -93,6 +94,7 @@ public final class JOOQ extends JdbcLayer {
 
   private final List<CloseableQuery> kept = new ArrayList<>();
   private DSLContext create;
+  private JOOQWrites writes;
 
   private static <T> Field<T> field(String table, String column, DataType<T> type) {
     return DSL.field(name(table, column), type);
@@ -104,6 +106,7 @@ public final class JOOQ extends JdbcLayer {
     System.setProperty("org.jooq.no-tips", "true");
     Settings settings = tuned ? new Settings().withExecuteLogging(false) : new Settings();
     create = DSL.using(connection, SQLDialect.POSTGRES, settings);
+    writes = new JOOQWrites(create, kept);
   }
 
   @Override
@@ -116,7 +119,12 @@ public final class JOOQ extends JdbcLayer {
     return switch (name) {
       case "film" -> new Objects<>(Film.class, tuned ? tunedFilm() : this::film);
       case "user" -> new Objects<>(User.class, tuned ? tunedUser() : this::user);
+      case "one" -> new Objects<>(FilmOnly.class, tuned ? tunedOne() : this::one);
       case "search" -> new Objects<>(Title.class, tuned ? tunedSearch() : this::search);
+      case "page" -> new Objects<>(Title.class, tuned ? tunedPage() : this::page);
+      case "add" -> writing(tuned ? writes.tunedAdd() : writes::add);
+      case "change" -> writing(tuned ? writes.tunedChange() : writes::change);
+      case "read_modify_write" -> writing(tuned ? writes.tunedRaise() : writes::raise);
       default -> null;
     };
   }
@@ -181,6 +189,22 @@ public final class JOOQ extends JdbcLayer {
         .limit(Films.PAGE);
   }
 
+  private static Select<Record3<Integer, String, LocalDate>> page(
+      Field<String> pattern, Field<Integer> skip) {
+    return select(FILM_ID, FILM_TITLE, FILM_RELEASED)
+        .from(FILMS)
+        .where(FILM_TITLE.like(pattern))
+        .orderBy(FILM_TITLE)
+        .limit(Films.PAGE)
+        .offset(skip);
+  }
+
+  private static Select<Record4<Integer, String, LocalDate, BigDecimal>> films(Field<Integer> id) {
+    return select(FILM_ID, FILM_TITLE, FILM_RELEASED, FILM_BUDGET)
+        .from(FILMS)
+        .where(FILM_ID.eq(id));
+  }
+
   private static Field<Integer> stars() {
     return coalesce(sum(REVIEW_STARS), BigDecimal.ZERO).coerce(INTEGER);
   }
@@ -229,6 +253,21 @@ public final class JOOQ extends JdbcLayer {
     }
   }
 
+  private void page(Object[] parameters, Taker<Title> taker) throws Exception {
+    Select<Record3<Integer, String, LocalDate>> titles =
+        page(DSL.val(parameters[0] + "%"), DSL.val((Integer) parameters[1]));
+    for (Title title : create.fetch(titles).map(mapping(Title::new))) {
+      taker.take(title);
+    }
+  }
+
+  private void one(Object[] parameters, Taker<FilmOnly> taker) throws Exception {
+    Select<Record4<Integer, String, LocalDate, BigDecimal>> film =
+        films(DSL.val((Integer) parameters[0]));
+    film.attach(create.configuration());
+    taker.take(film.fetchSingle(mapping(FilmOnly::new)));
+  }
+
   // Tuned: each query is made when its phase is prepared.
 
   private <R extends Record> ResultQuery<R> kept(Select<R> query) {
@@ -240,11 +279,7 @@ public final class JOOQ extends JdbcLayer {
 
   private Delivery<Film> tunedFilm() {
     Field<Integer> id = param("id", INTEGER);
-    ResultQuery<Record4<Integer, String, LocalDate, BigDecimal>> films =
-        kept(
-            select(FILM_ID, FILM_TITLE, FILM_RELEASED, FILM_BUDGET)
-                .from(FILMS)
-                .where(FILM_ID.eq(id)));
+    ResultQuery<Record4<Integer, String, LocalDate, BigDecimal>> films = kept(films(id));
     ResultQuery<Record2<Integer, String>> directors = kept(directors(id));
     ResultQuery<Record2<String, Person>> cast = kept(cast(id));
     ResultQuery<Record5<Integer, Integer, String, LocalDateTime, Person>> reviews =
@@ -292,6 +327,24 @@ public final class JOOQ extends JdbcLayer {
         taker.take(title);
       }
     };
+  }
+
+  private Delivery<Title> tunedPage() {
+    ResultQuery<Record3<Integer, String, LocalDate>> titles =
+        kept(page(param("pattern", VARCHAR), param("skip", INTEGER)));
+    return (parameters, taker) -> {
+      titles.bind("pattern", parameters[0] + "%").bind("skip", parameters[1]);
+      for (Title title : titles.fetch(mapping(Title::new))) {
+        taker.take(title);
+      }
+    };
+  }
+
+  private Delivery<FilmOnly> tunedOne() {
+    ResultQuery<Record4<Integer, String, LocalDate, BigDecimal>> film =
+        kept(films(param("id", INTEGER)));
+    return (parameters, taker) ->
+        taker.take(film.bind("id", parameters[0]).fetchSingle(mapping(FilmOnly::new)));
   }
 
   @Override

@@ -10,18 +10,21 @@ import java.util.List;
 import java.util.Map;
 import org.jdbi.v3.core.ConnectionFactory;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.HandleConsumer;
 import org.jdbi.v3.core.mapper.Nested;
 import org.jdbi.v3.core.mapper.RowMapper;
 import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
-import org.jdbi.v3.core.statement.Query;
+import org.jdbi.v3.core.statement.PreparedBatch;
+import org.jdbi.v3.core.statement.SqlStatement;
 import rowpath.films.Films;
+import rowpath.films.Graph;
 import rowpath.jdbc.JdbcLayer;
 
 /**
  * Jdbi: a handle for each operation, a query for each list of objects, in autocommit.
  *
- * <p>Shipped: records by {@link ConstructorMapper}, nested ones by a prefix. Tuned: one handle is
- * kept, and mappers take columns by position.
+ * <p>Shipped: records by {@link ConstructorMapper}, nested ones by a prefix; rows in batches.
+ * Tuned: one handle is kept, mappers take columns by position; one INSERT of many rows.
  */
 public final class Jdbi extends JdbcLayer {
   public record Person(int id, String name) {}
@@ -136,14 +139,19 @@ public final class Jdbi extends JdbcLayer {
     return switch (name) {
       case "film" -> one(Film.class, Jdbi::film);
       case "user" -> one(User.class, Jdbi::user);
+      case "one" ->
+          one(FilmRow.class, (lists, key) -> lists.of(Films.FILM, FilmRow.class, FILM, key).get(0));
       case "search" ->
           new Objects<>(
               Title.class,
-              (row, taker) -> {
-                for (Title title : with((lists, key) -> search(lists, key), row[0])) {
-                  taker.take(title);
-                }
-              });
+              (row, taker) -> titles(taker, Films.SEARCH, Films.pattern(row[0]), row[0]));
+      case "page" ->
+          new Objects<>(
+              Title.class,
+              (row, taker) -> titles(taker, Films.PAGE_OF_FILMS, row[0] + "%", row[1]));
+      case "add" -> writing(row -> inTransaction(handle -> add(handle, row)));
+      case "change" -> writing(this::change);
+      case "read_modify_write" -> writing(row -> inTransaction(handle -> raise(handle, row)));
       default -> null;
     };
   }
@@ -162,7 +170,7 @@ public final class Jdbi extends JdbcLayer {
   private record ByName(Handle handle) implements Lists {
     @Override
     public <T> List<T> of(String sql, Class<T> type, RowMapper<T> mapper, Object... arguments) {
-      return bound(handle, sql, arguments).mapTo(type).list();
+      return bound(handle.createQuery(sql), arguments).mapTo(type).list();
     }
   }
 
@@ -170,16 +178,15 @@ public final class Jdbi extends JdbcLayer {
   private record ByPosition(Handle handle) implements Lists {
     @Override
     public <T> List<T> of(String sql, Class<T> type, RowMapper<T> mapper, Object... arguments) {
-      return bound(handle, sql, arguments).map(mapper).list();
+      return bound(handle.createQuery(sql), arguments).map(mapper).list();
     }
   }
 
-  private static Query bound(Handle handle, String sql, Object... arguments) {
-    Query query = handle.createQuery(sql);
+  private static <S extends SqlStatement<S>> S bound(S statement, Object... arguments) {
     for (int at = 0; at < arguments.length; at++) {
-      query.bind(at, arguments[at]);
+      statement.bind(at, arguments[at]);
     }
-    return query;
+    return statement;
   }
 
   private static Film film(Lists lists, Object key) {
@@ -204,8 +211,62 @@ public final class Jdbi extends JdbcLayer {
     return new User(user.id(), user.name(), user.reviews(), user.stars(), latest);
   }
 
-  private static List<Title> search(Lists lists, Object title) {
-    return lists.of(Films.SEARCH, Title.class, TITLE, Films.pattern(title), title);
+  private void titles(Taker<Title> taker, String sql, Object... arguments) throws Exception {
+    OfKey<List<Title>> page = (lists, key) -> lists.of(sql, Title.class, TITLE, arguments);
+    for (Title title : with(page, null)) {
+      taker.take(title);
+    }
+  }
+
+  private void inTransaction(HandleConsumer<RuntimeException> work) {
+    if (tuned) {
+      kept.useTransaction(work);
+    } else {
+      jdbi.useTransaction(work);
+    }
+  }
+
+  private void add(Handle handle, Object[] row) {
+    int film =
+        bound(handle.createUpdate(Films.ADD_FILM), row[0], row[1], row[2])
+            .executeAndReturnGeneratedKeys("id")
+            .mapTo(int.class)
+            .one();
+    if (tuned) {
+      execute(handle, Films.ADD_DIRECTORS, Graph.directorValues(film, row[3]));
+      execute(handle, Films.ADD_ACTORS, Graph.actorValues(film, row[3]));
+      return;
+    }
+    try (PreparedBatch batch = handle.prepareBatch(Films.ADD_DIRECTOR)) {
+      for (Graph.Director one : Graph.directors(row[3])) {
+        batch.add(film, one.person(), one.position());
+      }
+      batch.execute();
+    }
+    try (PreparedBatch batch = handle.prepareBatch(Films.ADD_ACTOR)) {
+      for (Graph.Actor one : Graph.cast(row[3])) {
+        batch.add(film, one.person(), one.position(), one.role());
+      }
+      batch.execute();
+    }
+  }
+
+  private void change(Object[] row) {
+    if (tuned) {
+      execute(kept, Films.CHANGE, row[1], row[2], row[0]);
+    } else {
+      jdbi.useHandle(handle -> execute(handle, Films.CHANGE, row[1], row[2], row[0]));
+    }
+  }
+
+  private static void raise(Handle handle, Object[] row) {
+    RowMapper<BigDecimal> mapper = (found, context) -> found.getBigDecimal(1);
+    BigDecimal budget = bound(handle.createQuery(Films.LOCKED_BUDGET), row[0]).map(mapper).one();
+    execute(handle, Films.SET_BUDGET, Films.raised(budget, row[1]), row[0]);
+  }
+
+  private static void execute(Handle handle, String sql, Object... arguments) {
+    bound(handle.createUpdate(sql), arguments).execute();
   }
 
   @Override

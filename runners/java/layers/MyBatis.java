@@ -6,11 +6,14 @@ import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
+import org.apache.ibatis.annotations.Insert;
 import org.apache.ibatis.annotations.Many;
 import org.apache.ibatis.annotations.One;
+import org.apache.ibatis.annotations.Options;
 import org.apache.ibatis.annotations.Param;
 import org.apache.ibatis.annotations.Result;
 import org.apache.ibatis.annotations.Select;
+import org.apache.ibatis.annotations.Update;
 import org.apache.ibatis.datasource.pooled.PooledDataSource;
 import org.apache.ibatis.datasource.unpooled.UnpooledDataSource;
 import org.apache.ibatis.logging.LogFactory;
@@ -22,13 +25,15 @@ import org.apache.ibatis.session.SqlSessionFactory;
 import org.apache.ibatis.session.SqlSessionFactoryBuilder;
 import org.apache.ibatis.transaction.jdbc.JdbcTransactionFactory;
 import rowpath.films.Films;
+import rowpath.films.Graph;
 import rowpath.jdbc.JdbcLayer;
 
 /**
  * MyBatis: mappers by annotations, a session of its own pool for each operation.
  *
- * <p>Shipped: nested selects, in the session's transaction. Tuned: a statement for each list, its
- * columns named by properties, in autocommit, no cache within the session.
+ * <p>Shipped: nested selects, an INSERT of each row, in the session's transaction. Tuned: a
+ * statement for each list, its columns named by properties, in autocommit where one statement does,
+ * no cache within the session.
  */
 public final class MyBatis extends JdbcLayer {
   static final class Person {
@@ -57,6 +62,21 @@ public final class MyBatis extends JdbcLayer {
     List<Person> directors;
     List<Part> cast;
     List<Review> reviews;
+  }
+
+  static final class FilmOnly {
+    int id;
+    String title;
+    LocalDate released;
+    BigDecimal budget;
+
+    static FilmOnly of(Object[] row) {
+      FilmOnly film = new FilmOnly();
+      film.title = (String) row[0];
+      film.released = (LocalDate) row[1];
+      film.budget = (BigDecimal) row[2];
+      return film;
+    }
   }
 
   static final class Title {
@@ -103,6 +123,31 @@ public final class MyBatis extends JdbcLayer {
             + " ORDER BY title LIMIT "
             + Films.PAGE)
     List<Title> search(@Param("pattern") String pattern, @Param("title") String title);
+
+    @Select(FILM)
+    FilmOnly one(int id);
+
+    @Select(
+        "SELECT id, title, released FROM films WHERE title LIKE #{pattern} ORDER BY title LIMIT "
+            + Films.PAGE
+            + " OFFSET #{skip}")
+    List<Title> page(@Param("pattern") String pattern, @Param("skip") int skip);
+
+    @Insert(
+        "INSERT INTO films_added (title, released, budget) VALUES (#{title}, #{released},"
+            + " #{budget})")
+    @Options(useGeneratedKeys = true, keyProperty = "id", keyColumn = "id")
+    void addFilm(FilmOnly film);
+
+    @Update("UPDATE films_changed SET title = #{title}, budget = #{budget} WHERE id = #{id}")
+    void change(
+        @Param("id") int id, @Param("title") String title, @Param("budget") BigDecimal budget);
+
+    @Select("SELECT id, title, released, budget FROM films_changed WHERE id = #{id} FOR UPDATE")
+    FilmOnly locked(int id);
+
+    @Update("UPDATE films_changed SET budget = #{budget} WHERE id = #{id}")
+    void setBudget(@Param("id") int id, @Param("budget") BigDecimal budget);
   }
 
   /** Nested selects. */
@@ -146,6 +191,16 @@ public final class MyBatis extends JdbcLayer {
 
     @Select("SELECT id, title FROM films WHERE id = #{id}")
     FilmTitle filmTitle(int id);
+
+    @Insert(
+        "INSERT INTO directors_added (film_id, person_id, position)"
+            + " VALUES (#{film}, #{one.person}, #{one.position})")
+    void addDirector(@Param("film") int film, @Param("one") Graph.Director one);
+
+    @Insert(
+        "INSERT INTO actors_added (film_id, person_id, position, role)"
+            + " VALUES (#{film}, #{one.person}, #{one.position}, #{one.role})")
+    void addActor(@Param("film") int film, @Param("one") Graph.Actor one);
   }
 
   /** Joins. */
@@ -173,6 +228,18 @@ public final class MyBatis extends JdbcLayer {
             + " ORDER BY r.written DESC, r.id DESC LIMIT "
             + Films.LATEST)
     List<Opinion> latest(int id);
+
+    @Insert(
+        "<script>INSERT INTO directors_added (film_id, person_id, position) VALUES"
+            + " <foreach collection='all' item='one' separator=', '>"
+            + "(#{film}, #{one.person}, #{one.position})</foreach></script>")
+    void addDirectors(@Param("film") int film, @Param("all") List<Graph.Director> all);
+
+    @Insert(
+        "<script>INSERT INTO actors_added (film_id, person_id, position, role) VALUES"
+            + " <foreach collection='all' item='one' separator=', '>"
+            + "(#{film}, #{one.person}, #{one.position}, #{one.role})</foreach></script>")
+    void addActors(@Param("film") int film, @Param("all") List<Graph.Actor> all);
   }
 
   private SqlSessionFactory factory;
@@ -217,7 +284,19 @@ public final class MyBatis extends JdbcLayer {
     return switch (name) {
       case "film" -> new Objects<>(Film.class, tuned ? this::tunedFilm : this::film);
       case "user" -> new Objects<>(User.class, tuned ? this::tunedUser : this::user);
-      case "search" -> new Objects<>(Title.class, this::search);
+      case "one" ->
+          new Objects<>(
+              FilmOnly.class, reading((mapper, row) -> List.of(mapper.one((int) row[0]))));
+      case "search" ->
+          new Objects<>(
+              Title.class,
+              reading((mapper, row) -> mapper.search(Films.pattern(row[0]), (String) row[0])));
+      case "page" ->
+          new Objects<>(
+              Title.class, reading((mapper, row) -> mapper.page(row[0] + "%", (int) row[1])));
+      case "add" -> writing(tuned ? this::tunedAdd : this::add);
+      case "change" -> writing(this::change);
+      case "read_modify_write" -> writing(this::raise);
       default -> null;
     };
   }
@@ -256,13 +335,60 @@ public final class MyBatis extends JdbcLayer {
     }
   }
 
-  private void search(Object[] row, Taker<Title> taker) throws Exception {
-    try (SqlSession session = factory.openSession(tuned)) {
-      Class<? extends Common> type = tuned ? Tuned.class : Shipped.class;
-      Common mapper = session.getMapper(type);
-      for (Title title : mapper.search(Films.pattern(row[0]), (String) row[0])) {
-        taker.take(title);
+  /** What a mapper's method hands over. */
+  private interface Read<T> {
+    List<T> of(Common mapper, Object[] row);
+  }
+
+  private Class<? extends Common> mapper() {
+    return tuned ? Tuned.class : Shipped.class;
+  }
+
+  private <T> Delivery<T> reading(Read<T> read) {
+    return (row, taker) -> {
+      try (SqlSession session = factory.openSession(tuned)) {
+        for (T object : read.of(session.getMapper(mapper()), row)) {
+          taker.take(object);
+        }
       }
+    };
+  }
+
+  private void add(Object[] row) {
+    try (SqlSession session = factory.openSession()) {
+      Shipped mapper = session.getMapper(Shipped.class);
+      FilmOnly film = FilmOnly.of(row);
+      mapper.addFilm(film);
+      Graph.directors(row[3]).forEach(one -> mapper.addDirector(film.id, one));
+      Graph.cast(row[3]).forEach(one -> mapper.addActor(film.id, one));
+      session.commit();
+    }
+  }
+
+  private void tunedAdd(Object[] row) {
+    try (SqlSession session = factory.openSession()) {
+      Tuned mapper = session.getMapper(Tuned.class);
+      FilmOnly film = FilmOnly.of(row);
+      mapper.addFilm(film);
+      mapper.addDirectors(film.id, Graph.directors(row[3]));
+      mapper.addActors(film.id, Graph.cast(row[3]));
+      session.commit();
+    }
+  }
+
+  private void change(Object[] row) {
+    try (SqlSession session = factory.openSession(tuned)) {
+      session.getMapper(mapper()).change((int) row[0], (String) row[1], (BigDecimal) row[2]);
+      session.commit();
+    }
+  }
+
+  private void raise(Object[] row) {
+    try (SqlSession session = factory.openSession()) {
+      Common mapper = session.getMapper(mapper());
+      FilmOnly film = mapper.locked((int) row[0]);
+      mapper.setBudget(film.id, Films.raised(film.budget, row[1]));
+      session.commit();
     }
   }
 

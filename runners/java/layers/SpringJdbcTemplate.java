@@ -1,18 +1,28 @@
 package rowpath.layers;
 
+import java.math.BigDecimal;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import javax.sql.DataSource;
 import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.PreparedStatementCreator;
 import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.support.GeneratedKeyHolder;
+import org.springframework.jdbc.support.KeyHolder;
+import org.springframework.transaction.support.TransactionTemplate;
 import rowpath.films.Films;
 import rowpath.films.Films.Film;
+import rowpath.films.Films.FilmOnly;
 import rowpath.films.Films.FilmTitle;
 import rowpath.films.Films.Opinion;
 import rowpath.films.Films.Part;
@@ -20,12 +30,15 @@ import rowpath.films.Films.Person;
 import rowpath.films.Films.Review;
 import rowpath.films.Films.Title;
 import rowpath.films.Films.User;
+import rowpath.films.Graph;
 import rowpath.jdbc.JdbcLayer;
 
 /**
  * Spring's JdbcTemplate: a query and a RowMapper for each list of objects, in autocommit.
  *
- * <p>Shipped: columns by name, records by {@link DataClassRowMapper}. Tuned: columns by position.
+ * <p>Shipped: columns by name, records by {@link DataClassRowMapper}, rows in batches. Tuned:
+ * columns by position, one INSERT of many rows. What takes several statements is in a
+ * TransactionTemplate.
  */
 public final class SpringJdbcTemplate extends JdbcLayer {
   private static final RowMapper<Person> PERSON = new DataClassRowMapper<>(Person.class);
@@ -73,11 +86,23 @@ public final class SpringJdbcTemplate extends JdbcLayer {
               row.getObject(3, LocalDateTime.class),
               new FilmTitle(row.getInt(4), row.getString(5)));
 
+  private static final RowMapper<FilmOnly> FILM = new DataClassRowMapper<>(FilmOnly.class);
+  private static final RowMapper<FilmOnly> FILM_AT =
+      (row, number) ->
+          new FilmOnly(
+              row.getInt(1),
+              row.getString(2),
+              row.getObject(3, LocalDate.class),
+              row.getBigDecimal(4));
+
   private JdbcTemplate jdbc;
+  private TransactionTemplate transaction;
 
   @Override
   protected void open(Connection connection) {
-    jdbc = new JdbcTemplate(new SingleConnectionDataSource(connection, true));
+    DataSource one = new SingleConnectionDataSource(connection, true);
+    jdbc = new JdbcTemplate(one);
+    transaction = new TransactionTemplate(new DataSourceTransactionManager(one));
   }
 
   @Override
@@ -94,7 +119,23 @@ public final class SpringJdbcTemplate extends JdbcLayer {
       case "user" ->
           new Objects<>(
               User.class, (row, taker) -> taker.take(tuned ? tunedUser(row[0]) : user(row[0])));
-      case "search" -> new Objects<>(Title.class, this::search);
+      case "one" ->
+          new Objects<>(
+              FilmOnly.class,
+              (row, taker) ->
+                  taker.take(jdbc.queryForObject(Films.FILM, tuned ? FILM_AT : FILM, row[0])));
+      case "search" ->
+          new Objects<>(
+              Title.class,
+              (row, taker) -> titles(taker, Films.SEARCH, Films.pattern(row[0]), row[0]));
+      case "page" ->
+          new Objects<>(
+              Title.class,
+              (row, taker) -> titles(taker, Films.PAGE_OF_FILMS, row[0] + "%", row[1]));
+      case "add" -> writing(row -> transaction.executeWithoutResult(status -> add(row)));
+      case "change" -> writing(row -> jdbc.update(Films.CHANGE, row[1], row[2], row[0]));
+      case "read_modify_write" ->
+          writing(row -> transaction.executeWithoutResult(status -> raise(row)));
       default -> null;
     };
   }
@@ -162,10 +203,44 @@ public final class SpringJdbcTemplate extends JdbcLayer {
         key);
   }
 
-  private void search(Object[] row, Taker<Title> taker) throws Exception {
-    RowMapper<Title> mapper = tuned ? TITLE_AT : TITLE;
-    for (Title title : jdbc.query(Films.SEARCH, mapper, Films.pattern(row[0]), row[0])) {
+  private void titles(Taker<Title> taker, String sql, Object... arguments) throws Exception {
+    for (Title title : jdbc.query(sql, tuned ? TITLE_AT : TITLE, arguments)) {
       taker.take(title);
     }
+  }
+
+  private void add(Object[] row) {
+    KeyHolder keys = new GeneratedKeyHolder();
+    PreparedStatementCreator insert =
+        connection -> {
+          PreparedStatement statement =
+              connection.prepareStatement(Films.ADD_FILM, new String[] {"id"});
+          for (int at = 0; at < 3; at++) {
+            statement.setObject(at + 1, row[at]);
+          }
+          return statement;
+        };
+    jdbc.update(insert, keys);
+    int film = keys.getKeyAs(Integer.class);
+    if (tuned) {
+      jdbc.update(Films.ADD_DIRECTORS, Graph.directorValues(film, row[3]));
+      jdbc.update(Films.ADD_ACTORS, Graph.actorValues(film, row[3]));
+      return;
+    }
+    List<Object[]> directors = new ArrayList<>();
+    for (Graph.Director one : Graph.directors(row[3])) {
+      directors.add(new Object[] {film, one.person(), one.position()});
+    }
+    jdbc.batchUpdate(Films.ADD_DIRECTOR, directors);
+    List<Object[]> cast = new ArrayList<>();
+    for (Graph.Actor one : Graph.cast(row[3])) {
+      cast.add(new Object[] {film, one.person(), one.position(), one.role()});
+    }
+    jdbc.batchUpdate(Films.ADD_ACTOR, cast);
+  }
+
+  private void raise(Object[] row) {
+    BigDecimal budget = jdbc.queryForObject(Films.LOCKED_BUDGET, BigDecimal.class, row[0]);
+    jdbc.update(Films.SET_BUDGET, Films.raised(budget, row[1]), row[0]);
   }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import socket
 
 from typing_extensions import override
@@ -52,7 +53,7 @@ class StandIn(PrivateServer[IbmiStandIn]):
     has_socket = False
 
     def __init__(self, engine: IbmiStandIn, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place, NAME)  # it lets everybody in; the driver needs a password
+        super().__init__(engine, durability, place, NAME)
         self._tables: dict[str, Table] = {}
 
     @override
@@ -63,10 +64,15 @@ class StandIn(PrivateServer[IbmiStandIn]):
         command = (c_tools.ibmi_program(), "--tcp", str(self._place.port or self._port))
         with (self._place.directory / REFUSALS).open("ab") as refusals:
             self._process, self._port = processes.start_listener(
-                self._title, command, self._place.environment, self._place.server_cpus, refusals
+                self._title, command, self._place.environment, self._place.server_cpus, refusals, self._token()
             )
         if self._tables:
             self.load(self._tables)
+
+    def _token(self) -> bytes:
+        """The line by which it knows its only login: a hash of user and password, as the driver makes it."""
+        login = f"{NAME:<10}{self._passwords[NAME]}".encode("utf-16-be")
+        return hashlib.sha1(login).hexdigest().encode() + b"\n"
 
     @override
     def check(self) -> bool:

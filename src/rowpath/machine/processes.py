@@ -211,14 +211,19 @@ def start_listener(
     environment: Mapping[str, str] = {},
     cpus: Iterable[int] = (),
     stderr: Stream = subprocess.DEVNULL,
+    first_line: bytes = b"",
 ) -> tuple[Process, int]:
     """One of our programs that prints `ready tcp=PORT` and ends with its stdin: its process and that port.
 
+    `first_line`: what it reads first, such as a secret, which stands in no command line.
     Errors: InternalError when it does not get ready.
     """
     pipe = subprocess.PIPE
     process = start(arguments, environment=environment, cpus=cpus, stdin=pipe, stdout=pipe, stderr=stderr)
-    assert process.stdout is not None
+    assert process.stdout is not None and process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # it has ended, which its missing line shows
+        process.stdin.write(first_line)
+        process.stdin.flush()
     ready, _, _ = select.select([process.stdout], [], [], READY_TIMEOUT_S)
     line = process.stdout.readline().decode(errors="replace") if ready else ""
     if not line.startswith("ready tcp="):

@@ -1,4 +1,4 @@
-"""Layers above a driver: every operation's objects by their digest, and what is sent for them."""
+"""Layers above a driver: every operation's objects or what it wrote by their digest, and what is sent for them."""
 
 from __future__ import annotations
 
@@ -6,25 +6,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from rowpath.execution.verification_pass import StatementsSent
 from rowpath.machine import jvm, postgresql_programs
 from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.model.path import AccessPath
+from rowpath.model.workload import Phase
 from rowpath.runners.manifest import Layer
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Facts, FactsReply
-from rowpath.workloads.workload_file import load_workload
+from rowpath.tape.proxy import RecordingProxy
+from rowpath.workloads.workload_file import load_workload, reset_for
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, expected_of, java, loaded, path_of
 
 SERVER = ("postgresql", "server")
 PGJDBC = ADAPTERS["pgjdbc"]
 LAYERS = {layer.name: layer for layer in PGJDBC.layers}
-OPERATIONS = ("film", "user", "search")
+FILMS = load_workload("films")
 DIGESTED = 40
 SENT = 10  # operations whose round trips are counted
-LISTS = {"film": 4, "user": 2, "search": 1}  # round trips with one for each list, BEGIN and COMMIT none
-ONE = dict.fromkeys(OPERATIONS, 1)
+LISTS = {"film": 4, "user": 2, "one": 1, "search": 1, "page": 1}  # round trips with one for each list
+ONE = dict.fromkeys(LISTS, 1)
 # What a layer's documentation begins with; the other layers' takes one for each object, and COMMIT.
 SHIPPED = {"spring-jdbc": LISTS, "jdbi": LISTS, "jooq": ONE}
 pytestmark = pytest.mark.skipif(
@@ -37,6 +41,10 @@ def paths_of(layer: Layer) -> list[AccessPath]:
     if layer.kind == "by hand":
         return [path_of("pgjdbc", layer=layer.name, technique=way) for way in layer.techniques]
     return [path_of("pgjdbc", layer=layer.name, profile=profile) for profile in ("shipped", "tuned")]
+
+
+def name_of(path: AccessPath) -> str:
+    return f"{path.layer} {path.get('profile')} {path.technique}"
 
 
 PATHS = [path for layer in LAYERS.values() for path in paths_of(layer)]
@@ -62,30 +70,31 @@ def counted(path: AccessPath, instances: Instances) -> Iterator[tuple[Talk, Prox
         proxy.stop()
 
 
-def is_written(path: AccessPath, operation: str) -> bool:
-    return operation != "search" or path.technique in ("none", "queries")
+def operations(path: AccessPath, *, writes: bool) -> list[Phase]:
+    """The phases that the layer has with that technique."""
+    written = LAYERS[path.layer].operations
+    return [
+        phase
+        for phase in FILMS.phases
+        if phase.writes == writes and phase.access in written.get(path.technique, (phase.access,))
+    ]
 
 
 def takes(path: AccessPath, operation: str, round_trips: float) -> bool:
     """Whether an operation takes as many round trips as its program is written for."""
     wanted = LISTS if path.get("profile") == "tuned" else SHIPPED.get(path.layer)
     if path.technique != "none":
-        wanted = {"queries": LISTS, "server": ONE}.get(path.technique)
+        wanted = {"queries": LISTS, "server": ONE, "join": ONE}.get(path.technique)
     return round_trips == wanted[operation] if wanted else round_trips > LISTS[operation]
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.layer} {path.get('profile')} {path.technique}")
+@pytest.mark.parametrize("path", PATHS, ids=name_of)
 def test_objects_are_those_of_the_truth(path: AccessPath, instances: Instances, tmp_path: Path) -> None:
-    workload = load_workload("films")
     truth = expected_of("films", "postgresql")
     with counted(path, instances) as (talk, proxy):
-        for operation in OPERATIONS:
-            phase = workload.phase(operation)
-            if not is_written(path, operation):
-                with pytest.raises(RunnerFailure, match="is not written with technique="):
-                    talk.prepare_phase(workload, phase, "", tmp_path)
-                continue
-            talk.prepare_phase(workload, phase, "", tmp_path)
+        for phase in operations(path, writes=False):
+            operation = phase.name
+            talk.prepare_phase(FILMS, phase, "", tmp_path)
             delivered = talk.verify(operation, count=DIGESTED)
             assert delivered.digest == truth.verify_digest(phase, 0, DIGESTED, 200_000), operation
             proxy.reset()
@@ -98,14 +107,114 @@ def test_objects_are_those_of_the_truth(path: AccessPath, instances: Instances, 
         assert any(artefact.endswith(f":{version}") for artefact in LAYERS[path.layer].packages[:1])
 
 
+def test_what_a_technique_does_not_have_is_said(instances: Instances, tmp_path: Path) -> None:
+    path = path_of("pgjdbc", layer="none", technique="lazy")
+    talk = Talk(PGJDBC, path, instances[SERVER].options(path))
+    try:
+        with pytest.raises(RunnerFailure, match="search is not written with technique=lazy"):
+            talk.prepare_phase(FILMS, FILMS.phase("search"), "", tmp_path)
+    finally:
+        talk.close()
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name_of)
+def test_tables_hold_what_was_written(path: AccessPath, instances: Instances, tmp_path: Path) -> None:
+    truth = expected_of("films", "postgresql")
+    talk = Talk(PGJDBC, path, instances[SERVER].options(path))
+    try:
+        for phase in operations(path, writes=True):
+            reset(talk, phase, tmp_path)
+            sampled = talk.sample(phase.name, operations=DIGESTED)
+            assert (sampled.operations, sampled.failed) == (DIGESTED, 0), (phase.name, sampled.failure)
+            for table in (phase.after, *phase.also_after):
+                held = talk.digest_after(FILMS, msgspec.structs.replace(phase, after=table), tmp_path)
+                assert held == truth.after_digest(phase, DIGESTED, table), (phase.name, table)
+        assert talk.log == []
+    finally:
+        talk.close()
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path.technique != "join"], ids=name_of)
+def test_a_graph_that_fails_half_way_leaves_nothing(path: AccessPath, instances: Instances, tmp_path: Path) -> None:
+    """No row and no open transaction: the tables can be made again at once."""
+    phase, truth = FILMS.phase("add"), expected_of("films", "postgresql")
+    talk = Talk(PGJDBC, path, instances[SERVER].options(path))
+    try:
+        reset(talk, phase, tmp_path)
+        talk.run("ALTER TABLE actors_added ADD CHECK (position < 7)")
+        assert talk.sample("add", operations=1).failed == 1
+        for table in (phase.after, *phase.also_after):
+            held = talk.digest_after(FILMS, msgspec.structs.replace(phase, after=table), tmp_path)
+            assert held == truth.after_digest(phase, 0, table), table
+        reset(talk, phase, tmp_path)
+        assert talk.sample("add", operations=1).failed == 0
+    finally:
+        talk.close()
+
+
+def reset(talk: Talk, phase: Phase, folder: Path) -> None:
+    """The phase's tables at their start, the phase prepared."""
+    for statement in reset_for(FILMS, phase, talk.engine):
+        talk.run(statement, ignore_errors=statement.startswith("DROP"))
+    talk.prepare_phase(FILMS, phase, "", folder)
+
+
+BEGIN_AND_COMMIT = 2
+ROW_BY_ROW = {"add": 1 + 2 + 8 + BEGIN_AND_COMMIT, "change": 1, "read-modify-write": 2 + BEGIN_AND_COMMIT}
+MANY_ROWS = ROW_BY_ROW | {"add": 3 + BEGIN_AND_COMMIT}
+WRITTEN = {
+    ("spring-jdbc", "shipped"): ROW_BY_ROW,  # in two batches
+    ("jdbi", "shipped"): ROW_BY_ROW,  # in two batches
+    ("mybatis", "shipped"): ROW_BY_ROW | {"change": 1 + BEGIN_AND_COMMIT},
+    ("hibernate", "shipped"): ROW_BY_ROW | {"change": 2 + BEGIN_AND_COMMIT},  # read before
+}
+BY_HAND = {"server": dict.fromkeys(ROW_BY_ROW, 1), "lazy": ROW_BY_ROW}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=name_of)
+def test_writes_take_the_statements_that_they_are_written_for(
+    path: AccessPath, instances: Instances, tmp_path: Path
+) -> None:
+    wanted = BY_HAND.get(path.technique) or WRITTEN.get((path.layer, path.get("profile")), MANY_ROWS)
+    options, sent = instances[SERVER].options(path), StatementsSent("postgresql")
+    proxy = RecordingProxy("postgresql", ("127.0.0.1", int(options["port"])), records=sent)
+    proxy.start()
+    talk = Talk(PGJDBC, path, options | {"port": proxy.port})
+    try:
+        for phase in operations(path, writes=True):
+            reset(talk, phase, tmp_path)
+            for first in range(12):  # also once pgjdbc prepares in the server: from the fifth execution on
+                sent.texts.clear()
+                assert talk.sample(phase.name, operations=1, first=first).failed == 0
+                assert len(sent.texts) == wanted[phase.name], (phase.name, first, sent.texts)
+    finally:
+        talk.close()
+        proxy.stop()
+
+
+def test_clients_of_a_process_share_what_a_layer_makes_once(instances: Instances, tmp_path: Path) -> None:
+    """Each with its own connection, side by side."""
+    path = path_of("pgjdbc", layer="hibernate", clients="2")
+    phase = FILMS.phase("read-modify-write")
+    talk = Talk(PGJDBC, path, instances[SERVER].options(path))
+    try:
+        reset(talk, phase, tmp_path)
+        sampled = talk.sample(phase.name, operations=DIGESTED)
+        assert (sampled.operations, sampled.failed) == (DIGESTED, 0), sampled.failure
+        truth = expected_of("films", "postgresql")
+        assert talk.digest_after(FILMS, phase, tmp_path) == truth.after_digest(phase, DIGESTED, phase.after)
+    finally:
+        talk.close()
+
+
 def test_a_layer_s_error_is_the_driver_s(instances: Instances, tmp_path: Path) -> None:
     """Each layer wraps what the driver throws."""
-    phase = load_workload("films").phase("film")
+    phase = FILMS.phase("film")
     for path in PATHS:
         if path.get("profile") == "tuned":
             talk = Talk(PGJDBC, path, instances[SERVER].options(path))
             try:
-                talk.prepare_phase(load_workload("films"), phase, "", tmp_path)
+                talk.prepare_phase(FILMS, phase, "", tmp_path)
                 talk.run("SET search_path = nowhere")
                 sampled = talk.sample("film", operations=1)
                 assert sampled.failure and (sampled.failure.kind, sampled.failure.code) == ("sql", "42P01"), path.layer

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { NAME_BYTES = 129, COLUMNS = 128, CONDITIONS = 8, KEY_COLUMNS = 8, TEXT_BYTES = 400 };
 
@@ -205,6 +206,12 @@ void reply_rows(struct reply *reply, const struct statement *statement, struct c
 void reply_text(struct reply *reply, uint16_t code_point, const char *text, bool with_length);
 void reply_end(struct reply *reply, bool compress);
 bool expand_runs(const uint8_t *from, size_t length, uint8_t *to, size_t expected);
+
+/* login.c: the one login, proven as for password level 2, by SHA-1 over what only both sides know. */
+enum { SEED_BYTES = 8, PROOF_BYTES = 20, LOGIN_NAME_BYTES = 20 };
+bool login_expect(FILE *from); /* the token, in hexadecimal: SHA-1 of user and password in UTF-16 */
+void login_challenge(uint8_t seed[SEED_BYTES]);
+bool login_proven(const uint8_t *proof, const uint8_t *own_seed, const uint8_t *their_seed);
 
 /* requests.c: a connection's requests. */
 struct connection;

@@ -3,8 +3,9 @@
 
    ibmi [--tcp PORT]
 
-   It listens on 127.0.0.1; PORT 0 is any free one. It prints `ready tcp=PORT`, serves, a thread for each connection,
-   and ends with its parent or its stdin. Any user and any password are let in. What it refuses stands on stderr. */
+   It listens on 127.0.0.1; PORT 0 is any free one. The first line of its stdin is the hexadecimal token of the only
+   login (login.c). It prints `ready tcp=PORT`, serves, a thread for each connection, and ends with its parent or its
+   stdin. What it refuses stands on stderr. */
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
@@ -119,6 +120,10 @@ int main(int count, char **arguments) {
             return 2;
         }
         port = atoi(arguments[i + 1]);
+    }
+    if (!login_expect(stdin)) {
+        fprintf(stderr, "ibmi: no token on stdin\n");
+        return 2;
     }
     int listener = listen_on_loopback(&port);
     if (pthread_create(&thread, NULL, accept_all, (void *)(intptr_t)listener) != 0) die("thread");

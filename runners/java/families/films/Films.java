@@ -35,6 +35,39 @@ public final class Films {
           + " LIMIT "
           + PAGE;
 
+  public static final String FILM_BY_JOIN =
+      "SELECT f.id, f.title, f.released, f.budget, d.id, dp.id, dp.name, a.id, a.role, ap.id,"
+          + " ap.name, r.id, r.stars, r.body, r.written, u.id, u.name FROM films f"
+          + " LEFT JOIN directors d ON d.film_id = f.id LEFT JOIN people dp ON dp.id = d.person_id"
+          + " LEFT JOIN actors a ON a.film_id = f.id LEFT JOIN people ap ON ap.id = a.person_id"
+          + " LEFT JOIN reviews r ON r.film_id = f.id LEFT JOIN users u ON u.id = r.user_id"
+          + " WHERE f.id = ? ORDER BY d.position, a.position, r.written DESC, r.id DESC";
+  public static final String USER_BY_JOIN =
+      "SELECT u.id, u.name, count(r.id) OVER (), coalesce(sum(r.stars) OVER (), 0),"
+          + " r.id, r.stars, r.written, f.id, f.title FROM users u"
+          + " LEFT JOIN reviews r ON r.user_id = u.id LEFT JOIN films f ON f.id = r.film_id"
+          + " WHERE u.id = ? ORDER BY r.written DESC, r.id DESC LIMIT "
+          + LATEST;
+
+  public static final String PAGE_OF_FILMS =
+      "SELECT id, title, released FROM films WHERE title LIKE ? ORDER BY title LIMIT "
+          + PAGE
+          + " OFFSET ?";
+
+  public static final String ADD_FILM =
+      "INSERT INTO films_added (title, released, budget) VALUES (?, ?, ?)";
+  public static final String ADD_DIRECTOR =
+      "INSERT INTO directors_added (film_id, person_id, position) VALUES (?, ?, ?)";
+  public static final String ADD_ACTOR =
+      "INSERT INTO actors_added (film_id, person_id, position, role) VALUES (?, ?, ?, ?)";
+  public static final String ADD_DIRECTORS =
+      ADD_DIRECTOR + ", (?, ?, ?)".repeat(Graph.DIRECTORS - 1);
+  public static final String ADD_ACTORS = ADD_ACTOR + ", (?, ?, ?, ?)".repeat(Graph.ACTORS - 1);
+  public static final String CHANGE = "UPDATE films_changed SET title = ?, budget = ? WHERE id = ?";
+  public static final String LOCKED_BUDGET =
+      "SELECT budget FROM films_changed WHERE id = ? FOR UPDATE";
+  public static final String SET_BUDGET = "UPDATE films_changed SET budget = ? WHERE id = ?";
+
   private Films() {}
 
   /** Of one of the people, or a user. */
@@ -53,6 +86,9 @@ public final class Films {
       List<Part> cast,
       List<Review> reviews) {}
 
+  /** A film's own columns. */
+  public record FilmOnly(int id, String title, LocalDate released, BigDecimal budget) {}
+
   public record Title(int id, String title, LocalDate released) {}
 
   public record FilmTitle(int id, String title) {}
@@ -65,5 +101,11 @@ public final class Films {
   public static String pattern(Object title) {
     String text = (String) title;
     return text.substring(0, text.lastIndexOf(' ')) + " %";
+  }
+
+  /** The budget with that amount added; none counts as zero. */
+  public static BigDecimal raised(BigDecimal budget, Object amount) {
+    BigDecimal more = (BigDecimal) amount;
+    return budget == null ? more : budget.add(more);
   }
 }

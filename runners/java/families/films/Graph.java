@@ -1,0 +1,54 @@
+package rowpath.films;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What {@code add} inserts below a film: a rule gives it from the number of one of the people. */
+public final class Graph {
+  public static final int DIRECTORS = 2;
+  public static final int ACTORS = 8;
+
+  private Graph() {}
+
+  public record Director(int person, int position) {}
+
+  public record Actor(int person, int position, String role) {}
+
+  /** The directors, in their order. */
+  public static List<Director> directors(Object person) {
+    List<Director> found = new ArrayList<>();
+    for (int position = 0; position < DIRECTORS; position++) {
+      found.add(new Director((Integer) person + position, position));
+    }
+    return found;
+  }
+
+  /** The cast, in its order; the last one has no role. */
+  public static List<Actor> cast(Object person) {
+    List<Actor> found = new ArrayList<>();
+    for (int position = 0; position < ACTORS; position++) {
+      String role = position < ACTORS - 1 ? "part " + (position + 1) : null;
+      found.add(new Actor((Integer) person + DIRECTORS + position, position, role));
+    }
+    return found;
+  }
+
+  /** The values of {@link Films#ADD_DIRECTORS}, row by row. */
+  public static Object[] directorValues(int film, Object person) {
+    return directors(person).stream()
+        .flatMap(one -> java.util.stream.Stream.<Object>of(film, one.person(), one.position()))
+        .toArray();
+  }
+
+  /** The values of {@link Films#ADD_ACTORS}, row by row. */
+  public static Object[] actorValues(int film, Object person) {
+    List<Object> values = new ArrayList<>();
+    for (Actor one : cast(person)) {
+      values.add(film);
+      values.add(one.person());
+      values.add(one.position());
+      values.add(one.role());
+    }
+    return values.toArray();
+  }
+}

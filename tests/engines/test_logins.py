@@ -1,0 +1,126 @@
+"""Every private server that listens refuses a login without the run's secret, over TCP and over its socket."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance, Versioned
+from rowpath.engines.server import PrivateServer
+from rowpath.machine import cpus, jvm
+from rowpath.model.path import AccessPath
+from rowpath.runners.process import Runner, RunnerFailure
+from rowpath.runners.protocol import Close, CloseReply, Open, OpenReply
+from tests.engines.life import place
+from tests.runners.java.talk import ADAPTERS, java, path_of
+
+# By engine: the driver that tries, and names of users that its kind of server has or lets in without more.
+SERVERS = {
+    "postgresql": ("pgjdbc", ("postgres", "root", "template1")),
+    "mariadb": ("mariadb-java-client", ("root", "mysql", "mariadb.sys", "nobody")),
+    "mysql": ("connector-j", ("root", "mysql.sys", "mysql.session", "nobody")),
+    "derby": ("derby", ("sa", "admin")),
+    "h2": ("h2", ("ADMIN", "PUBLIC")),
+    "hsqldb": ("hsqldb", ("PUBLIC", "ADMIN")),
+    "ibmi-stand-in": ("jt400", ("QSECOFR", "QUSER")),
+}
+# The ping server has nothing to log in to: it sends back the bytes that it gets. Servers of a URL are not ours.
+NO_LOGIN = {"null"}
+BY_URL = {"oracle", "ibmi", "jdbc", "odbc"}
+WRONG = ("", "wrong", "password", None)  # None: no password at all
+TIMEOUT_S = 60.0
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason=str(jvm.compiler_problem()))
+
+
+def test_no_engine_that_listens_is_left_out() -> None:
+    listening = {name for name, engine in ENGINES.items() if "server" in engine.deployments}
+    assert listening - NO_LOGIN - BY_URL == set(SERVERS)
+
+
+@contextlib.contextmanager
+def started(name: str, folder: Path, version: str) -> Iterator[Instance]:
+    engine = ENGINES[name]
+    here = engine.availability_of(version, "") if isinstance(engine, Versioned) else engine.availability()
+    if not here.ok:
+        pytest.skip(here.reason)
+    instance = engine.instance("server", engine.durabilities[0], place(folder, version=version))
+    try:
+        instance.start()
+        yield instance
+    finally:
+        instance.stop()
+
+
+@contextlib.contextmanager
+def trying(driver: str, way: dict[str, str]) -> Iterator[tuple[Runner, AccessPath]]:
+    """A runner of that driver, not connected."""
+    adapter, path = ADAPTERS[driver], path_of(driver, deployment="server", **way)
+    java.build([(adapter, path.version)], [path])
+    runner = Runner.start(java.command(adapter, path.version, path), tuple(cpus.usable()))
+    try:
+        runner.hello(driver)
+        yield runner, path
+    finally:
+        runner.stop()
+
+
+def let_in(runner: Runner, options: dict[str, Any]) -> bool:
+    try:
+        runner.request(Open, TIMEOUT_S, options=options, expect=OpenReply)
+    except RunnerFailure as failure:
+        assert failure.kind != "internal", failure
+        return False
+    runner.request(Close, TIMEOUT_S, expect=CloseReply)
+    return True
+
+
+VERSIONS = [(name, "") for name in SERVERS] + [
+    (name, version)
+    for name in ("postgresql", "mariadb", "mysql")
+    for version in (ENGINES[name].tls_version(),)  # type: ignore[attr-defined]
+]
+
+
+@pytest.mark.parametrize(("name", "version"), VERSIONS)
+def test_only_the_run_s_secret_opens_it(name: str, version: str, tmp_path: Path) -> None:
+    driver, others = SERVERS[name]
+    transports = ADAPTERS[driver].coordinates.get("transport", ())
+    with started(name, tmp_path, version) as instance:
+        assert isinstance(instance, PrivateServer)
+        assert ("unix" in transports) == instance.has_socket
+        instance.load({})  # what has no database yet gets one: a refusal must come from the login
+        for way in [{"transport": transport} for transport in transports] or [{}]:
+            with trying(driver, way) as (runner, path):
+                right = path.as_dict() | {"engine": name} | instance.options(path)
+                for user in (right["user"], *others):
+                    for password in WRONG:
+                        wrong = right | {"user": user, "password": password}
+                        if password is None:
+                            del wrong["password"]
+                        assert not let_in(runner, wrong), (way, user, password)
+                    if user != right["user"]:
+                        assert not let_in(runner, right | {"user": user}), (way, user)
+                assert let_in(runner, right), way
+
+
+def test_the_stand_in_answers_nothing_before_a_login(tmp_path: Path) -> None:
+    """Nobody who leaves the login out gets further, nor whose proof is for no seeds."""
+    with started("ibmi-stand-in", tmp_path, "") as instance:
+        options = instance.options(path_of("jt400"))
+        with socket.create_connection(("127.0.0.1", options["port"]), TIMEOUT_S) as client:
+            attributes = bytearray(40)
+            attributes[0:4] = (40).to_bytes(4, "big")
+            attributes[6:8], attributes[18:20] = b"\xe0\x04", b"\x1f\x80"
+            attributes[20] = 0x80  # a reply is wanted
+            start = bytearray(22 + 6 + 20)
+            start[0:4] = len(start).to_bytes(4, "big")
+            start[18:20], start[22:26], start[26:28] = b"\x70\x02", (26).to_bytes(4, "big"), b"\x11\x05"
+            client.sendall(attributes + start)
+            reply = client.recv(4096)  # of the second request only
+            assert (reply[18:20], reply[20:24]) == (b"\xf0\x02", b"\x00\x03\x00\x0b")
