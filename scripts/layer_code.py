@@ -15,6 +15,7 @@ from rowpath.runners.user_lines import UserCode, user_code
 
 OPERATION = "film"
 PROFILES = ("shipped", "tuned")
+DEFINING = ("class ", "def ", "async def ", "@")  # the formatter wants two blank lines around these
 
 
 def layers_of(language: str, adapters: Iterable[Adapter], _engines: Mapping[str, Any]) -> str:
@@ -53,7 +54,10 @@ def _section(language: str, layer: Layer, codes: dict[str, UserCode]) -> str:
     parts = [f"## {layer.name}\nAbove {', '.join(layer.over)}: {link}.\n"]
 
     def block(texts: Iterable[str]) -> str:
-        code = "\n".join(f"{text.rstrip()}\n" for text in texts)
+        code, defined = "", False
+        for text in texts:
+            before, defined = defined, language == "python" and text.startswith(DEFINING)
+            code += "\n" * (1 + (before or defined)) * bool(code) + f"{text.rstrip()}\n"
         return f"\n```{language}\n{code}```\n"
 
     for profile, code in codes.items():

@@ -147,11 +147,8 @@ public final class Hibernate extends JdbcLayer {
       case "film tuned" -> new Objects<>(WholeFilm.class, inAutocommit(Hibernate::tunedFilm));
       case "user" -> new Objects<>(UserWithReviews.class, inTransaction(Hibernate::user));
       case "user tuned" -> new Objects<>(UserWithReviews.class, inAutocommit(Hibernate::tunedUser));
-      case "one" -> new Objects<>(Film.class, inTransaction(Hibernate::film));
-      case "one tuned" ->
-          new Objects<>(
-              Film.class,
-              inAutocommit((session, row, taker) -> taker.take(session.get(Film.class, row[0]))));
+      case "one" -> new Objects<>(Film.class, inTransaction(Hibernate::one));
+      case "one tuned" -> new Objects<>(Film.class, inAutocommit(Hibernate::tunedOne));
       case "search" -> new Objects<>(Film.class, inTransaction(Hibernate::search));
       case "search tuned" -> new Objects<>(Films.Title.class, inAutocommit(Hibernate::tunedSearch));
       case "page" -> new Objects<>(Film.class, inTransaction(Hibernate::page));
@@ -160,8 +157,8 @@ public final class Hibernate extends JdbcLayer {
       case "add tuned" -> writes(inAutocommit(HibernateWrites::tunedAdd));
       case "change" -> writes(inTransaction(HibernateWrites::change));
       case "change tuned" -> writes(inAutocommit(HibernateWrites::tunedChange));
-      case "read_modify_write" -> writes(inTransaction(HibernateWrites::raise));
-      case "read_modify_write tuned" -> writes(inAutocommit(HibernateWrites::tunedRaise));
+      case "read_modify_write" -> writes(inTransaction(HibernateWrites::readModifyWrite));
+      case "read_modify_write tuned" -> writes(inAutocommit(HibernateWrites::tunedReadModifyWrite));
       default -> null;
     };
   }
@@ -208,6 +205,15 @@ public final class Hibernate extends JdbcLayer {
       }
       throw failed;
     }
+  }
+
+  private static void one(Session session, Object[] row, Taker<Film> taker) throws Exception {
+    taker.take(session.find(Film.class, row[0]));
+  }
+
+  private static void tunedOne(StatelessSession session, Object[] row, Taker<Film> taker)
+      throws Exception {
+    taker.take(session.get(Film.class, row[0]));
   }
 
   private static void film(Session session, Object[] row, Taker<Film> taker) throws Exception {

@@ -81,7 +81,7 @@ final class HibernateWrites {
 
     AddedDirector() {}
 
-    AddedDirector(AddedFilm film, Graph.Director one) {
+    AddedDirector(AddedFilm film, Graph.DirectorRow one) {
       this.film = film;
       person = one.person();
       position = one.position();
@@ -107,7 +107,7 @@ final class HibernateWrites {
 
     AddedActor() {}
 
-    AddedActor(AddedFilm film, Graph.Actor one) {
+    AddedActor(AddedFilm film, Graph.ActorRow one) {
       this.film = film;
       person = one.person();
       position = one.position();
@@ -130,10 +130,10 @@ final class HibernateWrites {
 
   static void add(Session session, Object[] row, Taker<Void> none) {
     AddedFilm film = new AddedFilm(row);
-    for (Graph.Director one : Graph.directors(row[3])) {
+    for (Graph.DirectorRow one : Graph.directors(row[3])) {
       film.directors.add(new AddedDirector(film, one));
     }
-    for (Graph.Actor one : Graph.cast(row[3])) {
+    for (Graph.ActorRow one : Graph.cast(row[3])) {
       film.cast.add(new AddedActor(film, one));
     }
     session.persist(film);
@@ -178,12 +178,12 @@ final class HibernateWrites {
         .executeUpdate();
   }
 
-  static void raise(Session session, Object[] row, Taker<Void> none) {
+  static void readModifyWrite(Session session, Object[] row, Taker<Void> none) {
     ChangedFilm film = session.find(ChangedFilm.class, row[0], LockModeType.PESSIMISTIC_WRITE);
     film.budget = Films.raised(film.budget, row[1]);
   }
 
-  static void tunedRaise(StatelessSession session, Object[] row, Taker<Void> none)
+  static void tunedReadModifyWrite(StatelessSession session, Object[] row, Taker<Void> none)
       throws Exception {
     Hibernate.commit(
         session,

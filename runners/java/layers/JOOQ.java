@@ -124,7 +124,8 @@ public final class JOOQ extends JdbcLayer {
       case "page" -> new Objects<>(Title.class, tuned ? tunedPage() : this::page);
       case "add" -> writing(tuned ? writes.tunedAdd() : writes::add);
       case "change" -> writing(tuned ? writes.tunedChange() : writes::change);
-      case "read_modify_write" -> writing(tuned ? writes.tunedRaise() : writes::raise);
+      case "read_modify_write" ->
+          writing(tuned ? writes.tunedReadModifyWrite() : writes::readModifyWrite);
       default -> null;
     };
   }

@@ -78,13 +78,13 @@ final class JOOQWrites {
                   .value1();
           InsertValuesStep3<Record, Integer, Integer, Integer> directors =
               in.insertInto(DIRECTORS, DIRECTOR_FILM, DIRECTOR, DIRECTOR_POSITION);
-          for (Graph.Director one : Graph.directors(row[3])) {
+          for (Graph.DirectorRow one : Graph.directors(row[3])) {
             directors.values(film, one.person(), one.position());
           }
           directors.execute();
           InsertValuesStep4<Record, Integer, Integer, Integer, String> cast =
               in.insertInto(ACTORS, ACTOR_FILM, ACTOR, ACTOR_POSITION, ROLE);
-          for (Graph.Actor one : Graph.cast(row[3])) {
+          for (Graph.ActorRow one : Graph.cast(row[3])) {
             cast.values(film, one.person(), one.position(), one.role());
           }
           cast.execute();
@@ -107,7 +107,7 @@ final class JOOQWrites {
         .execute();
   }
 
-  void raise(Object[] row) {
+  void readModifyWrite(Object[] row) {
     create.transaction(
         configuration -> {
           DSLContext in = configuration.dsl();
@@ -144,12 +144,12 @@ final class JOOQWrites {
     Field<Integer> key = param("film", INTEGER);
     InsertValuesStep3<Record, Integer, Integer, Integer> directors =
         create.insertInto(DIRECTORS, DIRECTOR_FILM, DIRECTOR, DIRECTOR_POSITION);
-    for (Graph.Director one : Graph.directors(0)) {
+    for (Graph.DirectorRow one : Graph.directors(0)) {
       directors.values(key, param("person" + one.position(), INTEGER), inline(one.position()));
     }
     InsertValuesStep4<Record, Integer, Integer, Integer, String> cast =
         create.insertInto(ACTORS, ACTOR_FILM, ACTOR, ACTOR_POSITION, ROLE);
-    for (Graph.Actor one : Graph.cast(0)) {
+    for (Graph.ActorRow one : Graph.cast(0)) {
       cast.values(
           key,
           param("person" + one.position(), INTEGER),
@@ -164,12 +164,12 @@ final class JOOQWrites {
               film.bind("title", row[0]).bind("released", row[1]).bind("budget", row[2]);
               Integer added = film.fetchSingle().value1();
               allDirectors.bind("film", added);
-              for (Graph.Director one : Graph.directors(row[3])) {
+              for (Graph.DirectorRow one : Graph.directors(row[3])) {
                 allDirectors.bind("person" + one.position(), one.person());
               }
               allDirectors.execute();
               wholeCast.bind("film", added);
-              for (Graph.Actor one : Graph.cast(row[3])) {
+              for (Graph.ActorRow one : Graph.cast(row[3])) {
                 wholeCast.bind("person" + one.position(), one.person());
                 wholeCast.bind("role" + one.position(), one.role());
               }
@@ -188,7 +188,7 @@ final class JOOQWrites {
     return row -> change.bind("title", row[1]).bind("budget", row[2]).bind("id", row[0]).execute();
   }
 
-  Work tunedRaise() {
+  Work tunedReadModifyWrite() {
     ResultQuery<Record1<BigDecimal>> locked =
         kept(
             create

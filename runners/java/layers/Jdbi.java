@@ -137,26 +137,20 @@ public final class Jdbi extends JdbcLayer {
   @Override
   protected Objects<?> operation(String name) {
     return switch (name) {
-      case "film" -> one(Film.class, Jdbi::film);
-      case "user" -> one(User.class, Jdbi::user);
-      case "one" ->
-          one(FilmRow.class, (lists, key) -> lists.of(Films.FILM, FilmRow.class, FILM, key).get(0));
-      case "search" ->
-          new Objects<>(
-              Title.class,
-              (row, taker) -> titles(taker, Films.SEARCH, Films.pattern(row[0]), row[0]));
-      case "page" ->
-          new Objects<>(
-              Title.class,
-              (row, taker) -> titles(taker, Films.PAGE_OF_FILMS, row[0] + "%", row[1]));
+      case "film" -> object(Film.class, Jdbi::film);
+      case "user" -> object(User.class, Jdbi::user);
+      case "one" -> object(FilmRow.class, Jdbi::one);
+      case "search" -> new Objects<>(Title.class, this::search);
+      case "page" -> new Objects<>(Title.class, this::page);
       case "add" -> writing(row -> inTransaction(handle -> add(handle, row)));
       case "change" -> writing(this::change);
-      case "read_modify_write" -> writing(row -> inTransaction(handle -> raise(handle, row)));
+      case "read_modify_write" ->
+          writing(row -> inTransaction(handle -> readModifyWrite(handle, row)));
       default -> null;
     };
   }
 
-  private <T> Objects<T> one(Class<T> type, OfKey<T> deliver) {
+  private <T> Objects<T> object(Class<T> type, OfKey<T> deliver) {
     return new Objects<>(type, (row, taker) -> taker.take(with(deliver, row[0])));
   }
 
@@ -189,8 +183,12 @@ public final class Jdbi extends JdbcLayer {
     return statement;
   }
 
+  private static FilmRow one(Lists lists, Object key) {
+    return lists.of(Films.FILM, FilmRow.class, FILM, key).get(0);
+  }
+
   private static Film film(Lists lists, Object key) {
-    FilmRow film = lists.of(Films.FILM, FilmRow.class, FILM, key).get(0);
+    FilmRow film = one(lists, key);
     return new Film(
         film.id(),
         film.title(),
@@ -209,6 +207,14 @@ public final class Jdbi extends JdbcLayer {
     UserRow user = lists.of(Films.TOTALS, UserRow.class, USER, key).get(0);
     List<Opinion> latest = lists.of(Films.OPINIONS, Opinion.class, OPINION, key);
     return new User(user.id(), user.name(), user.reviews(), user.stars(), latest);
+  }
+
+  private void search(Object[] row, Taker<Title> taker) throws Exception {
+    titles(taker, Films.SEARCH, Films.pattern(row[0]), row[0]);
+  }
+
+  private void page(Object[] row, Taker<Title> taker) throws Exception {
+    titles(taker, Films.PAGE_OF_FILMS, row[0] + "%", row[1]);
   }
 
   private void titles(Taker<Title> taker, String sql, Object... arguments) throws Exception {
@@ -238,13 +244,13 @@ public final class Jdbi extends JdbcLayer {
       return;
     }
     try (PreparedBatch batch = handle.prepareBatch(Films.ADD_DIRECTOR)) {
-      for (Graph.Director one : Graph.directors(row[3])) {
+      for (Graph.DirectorRow one : Graph.directors(row[3])) {
         batch.add(film, one.person(), one.position());
       }
       batch.execute();
     }
     try (PreparedBatch batch = handle.prepareBatch(Films.ADD_ACTOR)) {
-      for (Graph.Actor one : Graph.cast(row[3])) {
+      for (Graph.ActorRow one : Graph.cast(row[3])) {
         batch.add(film, one.person(), one.position(), one.role());
       }
       batch.execute();
@@ -259,7 +265,7 @@ public final class Jdbi extends JdbcLayer {
     }
   }
 
-  private static void raise(Handle handle, Object[] row) {
+  private static void readModifyWrite(Handle handle, Object[] row) {
     RowMapper<BigDecimal> mapper = (found, context) -> found.getBigDecimal(1);
     BigDecimal budget = bound(handle.createQuery(Films.LOCKED_BUDGET), row[0]).map(mapper).one();
     execute(handle, Films.SET_BUDGET, Films.raised(budget, row[1]), row[0]);

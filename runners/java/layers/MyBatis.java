@@ -195,12 +195,12 @@ public final class MyBatis extends JdbcLayer {
     @Insert(
         "INSERT INTO directors_added (film_id, person_id, position)"
             + " VALUES (#{film}, #{one.person}, #{one.position})")
-    void addDirector(@Param("film") int film, @Param("one") Graph.Director one);
+    void addDirector(@Param("film") int film, @Param("one") Graph.DirectorRow one);
 
     @Insert(
         "INSERT INTO actors_added (film_id, person_id, position, role)"
             + " VALUES (#{film}, #{one.person}, #{one.position}, #{one.role})")
-    void addActor(@Param("film") int film, @Param("one") Graph.Actor one);
+    void addActor(@Param("film") int film, @Param("one") Graph.ActorRow one);
   }
 
   /** Joins. */
@@ -233,13 +233,13 @@ public final class MyBatis extends JdbcLayer {
         "<script>INSERT INTO directors_added (film_id, person_id, position) VALUES"
             + " <foreach collection='all' item='one' separator=', '>"
             + "(#{film}, #{one.person}, #{one.position})</foreach></script>")
-    void addDirectors(@Param("film") int film, @Param("all") List<Graph.Director> all);
+    void addDirectors(@Param("film") int film, @Param("all") List<Graph.DirectorRow> all);
 
     @Insert(
         "<script>INSERT INTO actors_added (film_id, person_id, position, role) VALUES"
             + " <foreach collection='all' item='one' separator=', '>"
             + "(#{film}, #{one.person}, #{one.position}, #{one.role})</foreach></script>")
-    void addActors(@Param("film") int film, @Param("all") List<Graph.Actor> all);
+    void addActors(@Param("film") int film, @Param("all") List<Graph.ActorRow> all);
   }
 
   private SqlSessionFactory factory;
@@ -284,21 +284,26 @@ public final class MyBatis extends JdbcLayer {
     return switch (name) {
       case "film" -> new Objects<>(Film.class, tuned ? this::tunedFilm : this::film);
       case "user" -> new Objects<>(User.class, tuned ? this::tunedUser : this::user);
-      case "one" ->
-          new Objects<>(
-              FilmOnly.class, reading((mapper, row) -> List.of(mapper.one((int) row[0]))));
-      case "search" ->
-          new Objects<>(
-              Title.class,
-              reading((mapper, row) -> mapper.search(Films.pattern(row[0]), (String) row[0])));
-      case "page" ->
-          new Objects<>(
-              Title.class, reading((mapper, row) -> mapper.page(row[0] + "%", (int) row[1])));
+      case "one" -> new Objects<>(FilmOnly.class, reading(MyBatis::one));
+      case "search" -> new Objects<>(Title.class, reading(MyBatis::search));
+      case "page" -> new Objects<>(Title.class, reading(MyBatis::page));
       case "add" -> writing(tuned ? this::tunedAdd : this::add);
       case "change" -> writing(this::change);
-      case "read_modify_write" -> writing(this::raise);
+      case "read_modify_write" -> writing(this::readModifyWrite);
       default -> null;
     };
+  }
+
+  private static List<FilmOnly> one(Common mapper, Object[] row) {
+    return List.of(mapper.one((int) row[0]));
+  }
+
+  private static List<Title> search(Common mapper, Object[] row) {
+    return mapper.search(Films.pattern(row[0]), (String) row[0]);
+  }
+
+  private static List<Title> page(Common mapper, Object[] row) {
+    return mapper.page(row[0] + "%", (int) row[1]);
   }
 
   private void film(Object[] row, Taker<Film> taker) throws Exception {
@@ -383,7 +388,7 @@ public final class MyBatis extends JdbcLayer {
     }
   }
 
-  private void raise(Object[] row) {
+  private void readModifyWrite(Object[] row) {
     try (SqlSession session = factory.openSession()) {
       Common mapper = session.getMapper(mapper());
       FilmOnly film = mapper.locked((int) row[0]);

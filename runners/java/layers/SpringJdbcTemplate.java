@@ -121,23 +121,35 @@ public final class SpringJdbcTemplate extends JdbcLayer {
               User.class, (row, taker) -> taker.take(tuned ? tunedUser(row[0]) : user(row[0])));
       case "one" ->
           new Objects<>(
-              FilmOnly.class,
-              (row, taker) ->
-                  taker.take(jdbc.queryForObject(Films.FILM, tuned ? FILM_AT : FILM, row[0])));
-      case "search" ->
-          new Objects<>(
-              Title.class,
-              (row, taker) -> titles(taker, Films.SEARCH, Films.pattern(row[0]), row[0]));
-      case "page" ->
-          new Objects<>(
-              Title.class,
-              (row, taker) -> titles(taker, Films.PAGE_OF_FILMS, row[0] + "%", row[1]));
+              FilmOnly.class, (row, taker) -> taker.take(tuned ? tunedOne(row[0]) : one(row[0])));
+      case "search" -> new Objects<>(Title.class, this::search);
+      case "page" -> new Objects<>(Title.class, this::page);
       case "add" -> writing(row -> transaction.executeWithoutResult(status -> add(row)));
-      case "change" -> writing(row -> jdbc.update(Films.CHANGE, row[1], row[2], row[0]));
+      case "change" -> writing(this::change);
       case "read_modify_write" ->
-          writing(row -> transaction.executeWithoutResult(status -> raise(row)));
+          writing(row -> transaction.executeWithoutResult(status -> readModifyWrite(row)));
       default -> null;
     };
+  }
+
+  private FilmOnly one(Object key) {
+    return jdbc.queryForObject(Films.FILM, FILM, key);
+  }
+
+  private FilmOnly tunedOne(Object key) {
+    return jdbc.queryForObject(Films.FILM, FILM_AT, key);
+  }
+
+  private void search(Object[] row, Taker<Title> taker) throws Exception {
+    titles(taker, Films.SEARCH, Films.pattern(row[0]), row[0]);
+  }
+
+  private void page(Object[] row, Taker<Title> taker) throws Exception {
+    titles(taker, Films.PAGE_OF_FILMS, row[0] + "%", row[1]);
+  }
+
+  private void change(Object[] row) {
+    jdbc.update(Films.CHANGE, row[1], row[2], row[0]);
   }
 
   private Film film(Object key) {
@@ -228,18 +240,18 @@ public final class SpringJdbcTemplate extends JdbcLayer {
       return;
     }
     List<Object[]> directors = new ArrayList<>();
-    for (Graph.Director one : Graph.directors(row[3])) {
+    for (Graph.DirectorRow one : Graph.directors(row[3])) {
       directors.add(new Object[] {film, one.person(), one.position()});
     }
     jdbc.batchUpdate(Films.ADD_DIRECTOR, directors);
     List<Object[]> cast = new ArrayList<>();
-    for (Graph.Actor one : Graph.cast(row[3])) {
+    for (Graph.ActorRow one : Graph.cast(row[3])) {
       cast.add(new Object[] {film, one.person(), one.position(), one.role()});
     }
     jdbc.batchUpdate(Films.ADD_ACTOR, cast);
   }
 
-  private void raise(Object[] row) {
+  private void readModifyWrite(Object[] row) {
     BigDecimal budget = jdbc.queryForObject(Films.LOCKED_BUDGET, BigDecimal.class, row[0]);
     jdbc.update(Films.SET_BUDGET, Films.raised(budget, row[1]), row[0]);
   }

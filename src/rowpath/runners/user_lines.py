@@ -25,6 +25,7 @@ _TYPE = re.compile(r"\b(?:class|record|interface|enum)\s+(\w+)")
 _ANNOTATION = re.compile(r"@\w+(?:\.\w+)*(?:\((?:[^()]|\([^()]*\))*\))?")
 _NEAR = re.compile(r"^import (?:static )?[\w.]*?\.(\w+)\.([A-Z]\w*)", re.MULTILINE)
 _CALL = re.compile(r"(?:(?<![\w.])|(?<=this\.))([a-z]\w*)\s*\(|::([a-z]\w*)")
+_OF_INTERFACE = re.compile(r"\.([a-z]\w*)\s*\(")
 _TEXT = re.compile(r'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
 
 
@@ -44,9 +45,11 @@ class Parts:
 
     methods: dict[str, list[Part]] = field(default_factory=dict)
     others: dict[str, list[Part]] = field(default_factory=dict)
+    near: Parts | None = None  # of the folder `families`
 
-    def add(self, more: Parts) -> None:
+    def add(self, more: Parts | None) -> None:
         """Those of another file, where this one has none of the name."""
+        more = more or Parts()
         for name, parts in more.methods.items():
             self.methods.setdefault(name, parts)
         for name, parts in more.others.items():
@@ -76,10 +79,13 @@ def user_code(adapter: Adapter, path: AccessPath, access: str) -> UserCode | Non
     read = READERS.get(file.suffix)
     if read is None or not file.is_file():
         return None
-    parts = read(file, file.parents[1])
-    begin = next((name for name in _names(path, access, file.suffix) if name in parts.methods), None)
-    if begin is None:
+    found = [read(each, file.parents[1]) for each in _files(file)]
+    starts = ((parts, name) for parts in found for name in _names(path, access, file.suffix) if name in parts.methods)
+    parts, begin = next(starts, (Parts(), ""))
+    if not begin:
         return None
+    for each in (*found, *(each.near for each in found)):
+        parts.add(each)
     back = _relations(parts.others)
     operation = _reached({begin}, parts.methods, lambda part: part.methods)
     named = frozenset[str]().union(*(part.others for part in operation))
@@ -91,6 +97,12 @@ def lines_by_phase(adapter: Adapter, path: AccessPath, phases: Iterable[str]) ->
     """By phase the lines of its operation and of its mapping, where they are known."""
     made = {name: user_code(adapter, path, PhaseName.of(name).phase.replace("-", "_")) for name in phases}
     return {name: code.lines for name, code in made.items() if code}
+
+
+def _files(file: Path) -> list[Path]:
+    """A layer's file, and those that it may have beside it (PROTOCOL.md, "Layers")."""
+    beside = file.parent.glob(f"{file.stem}*{file.suffix}") if READERS[file.suffix] is _braces else ()
+    return [file, *sorted(each for each in beside if each != file)]
 
 
 def _names(path: AccessPath, access: str, suffix: str) -> list[str]:
@@ -106,7 +118,9 @@ def _relations(others: Mapping[str, list[Part]]) -> dict[Part, frozenset[str]]:
     """By class those that refer to it: a relation is used from both ends."""
     back: dict[Part, set[str]] = {}
     for name, parts in others.items():
-        for there in (each for part in parts for other in part.related for each in others.get(other, ())):
+        for there in (
+            each for part in parts for other in part.related for each in others.get(other, ()) if each.related
+        ):
             back.setdefault(there, set()).add(name)
     return {part: frozenset(names) for part, names in back.items()}
 
@@ -134,7 +148,9 @@ def _python(file: Path, root: Path, adapters: frozenset[str] = frozenset({"Adapt
     for node in body:
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("families."):
             there = root / f"{str(node.module).replace('.', '/')}.py"
-            near.add(_python(there, root, adapters) if there.is_file() else Parts())
+            imported = _python(there, root, adapters) if there.is_file() else Parts()
+            near.add(imported)
+            near.add(imported.near)
         elif isinstance(node, ast.ClassDef) and node.name in adapters:
             for each in node.body:
                 if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -145,7 +161,7 @@ def _python(file: Path, root: Path, adapters: frozenset[str] = frozenset({"Adapt
             made = _part(node, lines)
             for name in _targets(node):
                 parts.others.setdefault(name, []).append(made)
-    parts.add(near)
+    parts.near = near
     return parts
 
 
@@ -181,22 +197,40 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> list[str]:
 def _braces(file: Path, root: Path) -> Parts:
     text = without_comments(file.read_text(encoding="utf-8"), file.suffix)
     parts = Parts()
-    for member in _members(text):
+    for member in _interfaces_opened(_members(text)):
         bare = _TEXT.sub('""', member)
         called = {call or reference for call, reference in _CALL.findall(bare)}
-        named = {*re.findall(r"\b[A-Z]\w*", bare), *re.findall(r"\b[A-Z][a-z]\w*", member)}  # "from Film f"
+        named = {
+            *_OF_INTERFACE.findall(bare),
+            *re.findall(r"\b[A-Z]\w*", bare),
+            *re.findall(r"\b[A-Z][a-z]\w*", member),
+        }  # "from Film f"
         made = Part(textwrap.dedent(member), frozenset(called), frozenset(named))
         head = re.split(r"[{=;]", _ANNOTATION.sub("", bare), maxsplit=1)[0]
         if found := _TYPE.search(head):
             parts.others.setdefault(found[1], []).append(made)
         elif found := re.search(r"(\w+)\s*\(", head):
-            parts.methods.setdefault(found[1], []).append(made)
+            of_interface = not bare.rstrip().endswith("}")  # a statement of a mapper: its text is an annotation
+            (parts.others if of_interface else parts.methods).setdefault(found[1], []).append(made)
         elif found := re.search(r"(\w+)\s*$", head):
             parts.others.setdefault(found[1], []).append(made)
+    parts.near = Parts()
     for folder, name in _NEAR.findall(text):
         if (there := root / "families" / folder / f"{name}{file.suffix}").is_file():
-            parts.add(_braces(there, root))
+            imported = _braces(there, root)
+            parts.near.add(imported)
+            parts.near.add(imported.near)
     return parts
+
+
+def _interfaces_opened(members: Iterable[str]) -> Iterator[str]:
+    """Each member; of an interface each of its own members instead."""
+    for member in members:
+        head = _ANNOTATION.sub("", _TEXT.sub('""', member)).split("{")[0]
+        if re.search(r"\binterface\b", head):
+            yield from _members(member)
+        else:
+            yield member
 
 
 def _members(text: str) -> Iterator[str]:

@@ -10,25 +10,25 @@ public final class Graph {
 
   private Graph() {}
 
-  public record Director(int person, int position) {}
+  public record DirectorRow(int person, int position) {}
 
-  public record Actor(int person, int position, String role) {}
+  public record ActorRow(int person, int position, String role) {}
 
   /** The directors, in their order. */
-  public static List<Director> directors(Object person) {
-    List<Director> found = new ArrayList<>();
+  public static List<DirectorRow> directors(Object person) {
+    List<DirectorRow> found = new ArrayList<>();
     for (int position = 0; position < DIRECTORS; position++) {
-      found.add(new Director((Integer) person + position, position));
+      found.add(new DirectorRow((Integer) person + position, position));
     }
     return found;
   }
 
   /** The cast, in its order; the last one has no role. */
-  public static List<Actor> cast(Object person) {
-    List<Actor> found = new ArrayList<>();
+  public static List<ActorRow> cast(Object person) {
+    List<ActorRow> found = new ArrayList<>();
     for (int position = 0; position < ACTORS; position++) {
       String role = position < ACTORS - 1 ? "part " + (position + 1) : null;
-      found.add(new Actor((Integer) person + DIRECTORS + position, position, role));
+      found.add(new ActorRow((Integer) person + DIRECTORS + position, position, role));
     }
     return found;
   }
@@ -43,7 +43,7 @@ public final class Graph {
   /** The values of {@link Films#ADD_ACTORS}, row by row. */
   public static Object[] actorValues(int film, Object person) {
     List<Object> values = new ArrayList<>();
-    for (Actor one : cast(person)) {
+    for (ActorRow one : cast(person)) {
       values.add(film);
       values.add(one.person());
       values.add(one.position());

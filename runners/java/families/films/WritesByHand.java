@@ -74,10 +74,10 @@ public final class WritesByHand implements AutoCloseable {
 
   private void addOneByOne(Object[] row) throws SQLException {
     int film = addFilm(row);
-    for (Graph.Director one : Graph.directors(row[3])) {
+    for (Graph.DirectorRow one : Graph.directors(row[3])) {
       execute(Films.ADD_DIRECTOR, film, one.person(), one.position());
     }
-    for (Graph.Actor one : Graph.cast(row[3])) {
+    for (Graph.ActorRow one : Graph.cast(row[3])) {
       execute(Films.ADD_ACTOR, film, one.person(), one.position(), one.role());
     }
   }
@@ -94,9 +94,9 @@ public final class WritesByHand implements AutoCloseable {
   }
 
   private void addWhole(Object[] row) throws SQLException {
-    Object[] directors = Graph.directors(row[3]).stream().map(Graph.Director::person).toArray();
-    Object[] cast = Graph.cast(row[3]).stream().map(Graph.Actor::person).toArray();
-    Object[] roles = Graph.cast(row[3]).stream().map(Graph.Actor::role).toArray();
+    Object[] directors = Graph.directors(row[3]).stream().map(Graph.DirectorRow::person).toArray();
+    Object[] cast = Graph.cast(row[3]).stream().map(Graph.ActorRow::person).toArray();
+    Object[] roles = Graph.cast(row[3]).stream().map(Graph.ActorRow::role).toArray();
     execute(
         ADD_WHOLE,
         row[0],
