@@ -40,6 +40,7 @@ CREATE TABLE kept (id int PRIMARY KEY);
 CREATE FUNCTION writes() RETURNS int LANGUAGE sql AS 'INSERT INTO kept VALUES (1) RETURNING id';
 """
 ABOVE_PSYCOPG = ("sqlalchemy-core", "sqlalchemy-orm", "sqlmodel", "django", "peewee")
+ABOVE_PGJDBC = ("spring-jdbc", "jdbi", "jooq", "hibernate")
 
 
 @pytest.fixture(name="database", scope="module")
@@ -158,6 +159,47 @@ def test_layers_above_a_server_keep_difficult_values_and_send_one_statement(serv
     assert ended.stdout == "300 rows\n", ended.stderr
 
 
+def test_layers_above_pgjdbc_keep_difficult_values_and_send_one_statement(server: Any, tmp_path: Path) -> None:
+    url, secret = login(server)
+    run = tmp_path / "run"
+    done = rowpath(
+        "probe", url, "--table", "Own", "--layer", ",".join(ABOVE_PGJDBC), "--driver", "pgjdbc", "--budget", "40s",
+        "-o", run, added=secret,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = tried(run)
+    digests = {each["digest_group"]["digest"] for each in records(run, "probe") if each.get("digest_group")}
+    assert len(digests) == 1
+    for layer in ABOVE_PGJDBC:
+        if layer != "jooq":
+            unmapped = found.pop((layer, "mapped"))
+            assert (unmapped["status"], "it maps" in unmapped["left"]) == ("unsupported", True)
+    assert set(found) == {*((layer, "raw") for layer in ABOVE_PGJDBC), ("jooq", "mapped")}
+    assert {(one["status"], one["digest"], one["rows"]) for one in found.values()} == {("ok", *digests, 300)}, found
+    coordinates = {each["path_id"]: each["coordinates"] for each in records(run, "path")}
+    counted = [each for each in records(run, "counted") if "layer" in coordinates[each["path_id"]]]
+    assert len(counted) == len(found)
+    assert all(each["statements"] == each["operations"] == 1 for each in counted)
+
+
+@pytest.mark.parametrize("parameters", [(), ("--param", "integer:5")])
+def test_layers_above_pgjdbc_read_no_signs_of_their_own(
+    server: Any, tmp_path: Path, parameters: tuple[str, ...]
+) -> None:
+    url, secret = login(server)
+    run, least = tmp_path / "run", "?" if parameters else "5"
+    query = f"""SELECT id, 'a :b {{0}} 50%' AS "odd %s", at::text AS at FROM "Own" WHERE id > {least} AND part LIKE 'p%'"""
+    done = rowpath(
+        "probe", url, "--query", query, *parameters, "--layer", ",".join(ABOVE_PGJDBC), "--driver", "pgjdbc",
+        "--budget", "30s", "-o", run, added=secret,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = tried(run)
+    digests = {each["digest_group"]["digest"] for each in records(run, "probe") if each.get("digest_group")}
+    assert set(found) == {(layer, "raw") for layer in ABOVE_PGJDBC}
+    assert {(one["status"], one["digest"]) for one in found.values()} == {("ok", *digests)}, found
+
+
 @pytest.mark.parametrize("parameters", [(), ("--param", "integer:5")])
 def test_signs_that_layers_read_in_their_own_way_stay_what_they_are(
     server: Any, tmp_path: Path, parameters: tuple[str, ...]
@@ -185,11 +227,12 @@ def test_a_layers_session_cannot_write(server: Any, tmp_path: Path) -> None:
     url, secret = login(server)
     run = tmp_path / "run"
     rowpath(
-        "probe", url, "--query", "SELECT writes() AS id", "--layer", "sqlalchemy,sqlmodel,django,peewee,tortoise",
-        "--driver", "psycopg,asyncpg", "--budget", "5s", "-o", run, added=secret,
+        "probe", url, "--query", "SELECT writes() AS id",
+        "--layer", ",".join(("sqlalchemy,sqlmodel,django,peewee,tortoise", *ABOVE_PGJDBC)),
+        "--driver", "psycopg,asyncpg,pgjdbc", "--budget", "5s", "-o", run, added=secret,
     )  # fmt: skip
     found = tried(run)
-    assert {layer for layer, _form in found} == {*ABOVE_PSYCOPG, "tortoise"}
+    assert {layer for layer, _form in found} == {*ABOVE_PSYCOPG, "tortoise", *ABOVE_PGJDBC}
     assert all("read-only transaction" in one["left"] for one in found.values()), found
     assert psql(server, "SELECT count(*) FROM kept").split()[-1] == "0"
 
@@ -198,7 +241,7 @@ def test_a_layers_session_cannot_write(server: Any, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["--table", "t", "--layer", "sqlalchmey"], "unknown layer 'sqlalchmey' in --layer"),
-        (["--table", "t", "--layer", "jdbi"], "--layer jdbi: Rowpath runs no query of yours through it yet"),
+        (["--table", "t", "--layer", "mybatis"], "--layer mybatis: Rowpath runs no query of yours through it yet"),
         (["--table", "t", "--layer", "tortoise"], "--layer tortoise: it has no path to sqlite here"),
         (["--table", "keyless", "--layer", "django"], "--layer with --table keyless: it has no primary key"),
         (["--table", "t", "--layer", "django", "--max-rows", "5"], "--max-rows 5 only a part"),
