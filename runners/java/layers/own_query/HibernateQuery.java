@@ -1,16 +1,18 @@
 package rowpath.layers;
 
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.util.Map;
 import org.hibernate.SessionFactory;
 import org.hibernate.StatelessSession;
 import org.hibernate.cfg.Configuration;
 import org.hibernate.query.NativeQuery;
+import rowpath.Column;
 import rowpath.LayerRows.Rows;
 import rowpath.Phase;
 import rowpath.jdbc.OwnQuery;
 
-/** Hibernate: {@code createNativeQuery} in a StatelessSession for each operation. */
+/** Hibernate: {@code createNativeQuery} with a scalar for each column, in a StatelessSession. */
 public final class HibernateQuery extends OwnQuery {
   private SessionFactory sessions;
   private Connection connection;
@@ -37,6 +39,9 @@ public final class HibernateQuery extends OwnQuery {
           try (StatelessSession session = sessions.openStatelessSession(connection)) {
             NativeQuery<Object[]> query = session.createNativeQuery(escaped, Object[].class);
             query.setReadOnly(true);
+            for (Column column : phase.columns()) {
+              query.addScalar(column.name(), type(column));
+            }
             for (int at = 0; at < values.length; at++) {
               query.setParameter(at + 1, values[at]);
             }
@@ -44,6 +49,22 @@ public final class HibernateQuery extends OwnQuery {
           }
         },
         (row, at) -> row[at]);
+  }
+
+  /** What the program asks for; of what Hibernate has no type its text. */
+  private static Class<?> type(Column column) {
+    return switch (column.type()) {
+      case INTEGER ->
+          column.bits() > 64
+              ? BigDecimal.class
+              : column.bits() > 32 ? Long.class : (Class<?>) Integer.class;
+      case FLOAT32 -> Float.class;
+      case FLOAT64 -> Double.class;
+      case BOOLEAN -> Boolean.class;
+      case DECIMAL, BINARY, DATE, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ, UUID -> column.natural();
+      case CHAR, VARCHAR, TEXT, JSON, BITS, INTERVAL, ARRAY, STRUCT, MAP, ROWS, ANY, OPAQUE ->
+          String.class;
+    };
   }
 
   @Override

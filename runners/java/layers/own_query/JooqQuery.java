@@ -8,6 +8,7 @@ import org.jooq.Constants;
 import org.jooq.DSLContext;
 import org.jooq.DataType;
 import org.jooq.Field;
+import org.jooq.JSONB;
 import org.jooq.Record;
 import org.jooq.SQLDialect;
 import org.jooq.conf.Settings;
@@ -89,9 +90,13 @@ public final class JooqQuery extends OwnQuery {
     };
   }
 
-  /** A value as it comes; of jOOQ's own intervals what they say. */
+  /** A value as it comes; of jOOQ's own intervals and documents what they hold. */
   private static Object value(Record row, int at) {
-    return row.get(at) instanceof YearToSecond interval ? interval(interval) : row.get(at);
+    Object value = row.get(at);
+    if (value instanceof YearToSecond interval) {
+      return interval(interval);
+    }
+    return value instanceof JSONB document ? document.data() : value; // its text is another
   }
 
   private static Interval interval(YearToSecond of) {
