@@ -170,10 +170,9 @@ def test_layers_above_pgjdbc_keep_difficult_values_and_send_one_statement(server
     found = tried(run)
     digests = {each["digest_group"]["digest"] for each in records(run, "probe") if each.get("digest_group")}
     assert len(digests) == 1
-    for layer in ABOVE_PGJDBC:
-        if layer != "jooq":
-            unmapped = found.pop((layer, "mapped"))
-            assert (unmapped["status"], "it maps" in unmapped["left"]) == ("unsupported", True)
+    unmapped = {each["coordinates"]["layer"]: each["reason"] for each in records(run, "dropped")}
+    assert set(unmapped) == {*ABOVE_PGJDBC} - {"jooq"}
+    assert all(reason.startswith("it maps ") for reason in unmapped.values())
     assert set(found) == {*((layer, "raw") for layer in ABOVE_PGJDBC), ("jooq", "mapped")}
     assert {(one["status"], one["digest"], one["rows"]) for one in found.values()} == {("ok", *digests, 300)}, found
     coordinates = {each["path_id"]: each["coordinates"] for each in records(run, "path")}
@@ -228,11 +227,24 @@ def test_a_layers_session_cannot_write(server: Any, tmp_path: Path) -> None:
     run = tmp_path / "run"
     rowpath(
         "probe", url, "--query", "SELECT writes() AS id",
-        "--layer", ",".join(("sqlalchemy,sqlmodel,django,peewee,tortoise", *ABOVE_PGJDBC)),
-        "--driver", "psycopg,asyncpg,pgjdbc", "--budget", "5s", "-o", run, added=secret,
+        "--layer", "sqlalchemy,sqlmodel,django,peewee,tortoise",
+        "--driver", "psycopg,asyncpg", "--budget", "5s", "-o", run, added=secret,
     )  # fmt: skip
     found = tried(run)
-    assert {layer for layer, _form in found} == {*ABOVE_PSYCOPG, "tortoise", *ABOVE_PGJDBC}
+    assert {layer for layer, _form in found} == {*ABOVE_PSYCOPG, "tortoise"}
+    assert all("read-only transaction" in one["left"] for one in found.values()), found
+    assert psql(server, "SELECT count(*) FROM kept").split()[-1] == "0"
+
+
+def test_the_session_of_a_layer_above_pgjdbc_cannot_write(server: Any, tmp_path: Path) -> None:
+    url, secret = login(server)
+    run = tmp_path / "run"
+    rowpath(
+        "probe", url, "--query", "SELECT writes() AS id", "--layer", ",".join(ABOVE_PGJDBC), "--driver", "pgjdbc",
+        "--budget", "30s", "-o", run, added=secret,
+    )  # fmt: skip
+    found = tried(run)
+    assert {layer for layer, _form in found} == {*ABOVE_PGJDBC}
     assert all("read-only transaction" in one["left"] for one in found.values()), found
     assert psql(server, "SELECT count(*) FROM kept").split()[-1] == "0"
 

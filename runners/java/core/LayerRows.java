@@ -49,11 +49,16 @@ public final class LayerRows<R> implements Operation {
     }
   }
 
+  private static long touch(Object value, Type type) {
+    boolean other = value instanceof String && !type.isText(); // an interval's text has no length
+    return other ? Touch.of(value, type) : Layer.touch(value, type);
+  }
+
   private void take(R row, SampleCounters counters) throws Exception {
     Encoder encoder = counters.encoder;
     if (encoder == null) {
       for (int at = 0; at < columns.size(); at++) {
-        counters.touch += Layer.touch(cell.value(row, at), columns.get(at).type());
+        counters.touch += touch(cell.value(row, at), columns.get(at).type());
       }
     } else {
       encoder.beginRow(row);

@@ -3,6 +3,9 @@ package rowpath.layers;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.hibernate.SessionFactory;
 import org.hibernate.StatelessSession;
 import org.hibernate.cfg.Configuration;
@@ -14,6 +17,10 @@ import rowpath.jdbc.OwnQuery;
 
 /** Hibernate: {@code createNativeQuery} with a scalar for each column, in a StatelessSession. */
 public final class HibernateQuery extends OwnQuery {
+  // Outside of texts, names and comments a colon would begin a parameter's name.
+  private static final Pattern UNQUOTED_COLON =
+      Pattern.compile("'[^']*'|\"[^\"]*\"|--[^\n]*|/\\*(?s:.*?)\\*/|:");
+
   private SessionFactory sessions;
   private Connection connection;
 
@@ -33,7 +40,7 @@ public final class HibernateQuery extends OwnQuery {
 
   @Override
   protected Rows<?> raw(String sql, Phase phase) {
-    String escaped = sql.replace(":", "\\:");
+    String escaped = UNQUOTED_COLON.matcher(sql).replaceAll(HibernateQuery::escaped);
     return new Rows<Object[]>(
         values -> {
           try (StatelessSession session = sessions.openStatelessSession(connection)) {
@@ -49,6 +56,10 @@ public final class HibernateQuery extends OwnQuery {
           }
         },
         (row, at) -> row[at]);
+  }
+
+  private static String escaped(MatchResult found) {
+    return Matcher.quoteReplacement(found.group().equals(":") ? "\\:" : found.group());
   }
 
   /** What the program asks for; of what Hibernate has no type its text. */
