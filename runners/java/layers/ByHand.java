@@ -102,23 +102,17 @@ public final class ByHand extends JdbcLayer {
   @Override
   protected Objects<?> operation(String name) {
     return switch (name + " by " + options.need("technique")) {
-      case "film by queries" -> one(Film.class, this::film);
-      case "film by lazy" -> one(Film.class, this::filmByLazy);
-      case "film by server" -> one(Film.class, this::filmByServer);
-      case "user by queries" -> one(User.class, this::user);
-      case "user by lazy" -> one(User.class, this::userByLazy);
-      case "user by server" -> one(User.class, this::userByServer);
-      case "film by join" -> one(Film.class, this::filmByJoin);
-      case "user by join" -> one(User.class, this::userByJoin);
-      case "one by queries" -> one(FilmOnly.class, this::filmOnly);
-      case "search by queries" ->
-          new Objects<>(
-              Title.class,
-              (row, taker) -> titles(taker, Films.SEARCH, Films.pattern(row[0]), row[0]));
-      case "page by queries" ->
-          new Objects<>(
-              Title.class,
-              (row, taker) -> titles(taker, Films.PAGE_OF_FILMS, row[0] + "%", row[1]));
+      case "film by queries" -> object(Film.class, this::film);
+      case "film by lazy" -> object(Film.class, this::filmByLazy);
+      case "film by server" -> object(Film.class, this::filmByServer);
+      case "user by queries" -> object(User.class, this::user);
+      case "user by lazy" -> object(User.class, this::userByLazy);
+      case "user by server" -> object(User.class, this::userByServer);
+      case "film by join" -> object(Film.class, this::filmByJoin);
+      case "user by join" -> object(User.class, this::userByJoin);
+      case "one by queries" -> object(FilmOnly.class, this::one);
+      case "search by queries" -> new Objects<>(Title.class, this::search);
+      case "page by queries" -> new Objects<>(Title.class, this::page);
       default -> writes.operation(name, options.need("technique"));
     };
   }
@@ -128,7 +122,7 @@ public final class ByHand extends JdbcLayer {
     T of(Object key) throws Exception;
   }
 
-  private static <T> Objects<T> one(Class<T> type, OfKey<T> deliver) {
+  private static <T> Objects<T> object(Class<T> type, OfKey<T> deliver) {
     return new Objects<>(type, (row, taker) -> taker.take(deliver.of(row[0])));
   }
 
@@ -361,7 +355,15 @@ public final class ByHand extends JdbcLayer {
     return new Opinion(row.getInt(5), row.getInt(6), written, film);
   }
 
-  private FilmOnly filmOnly(Object key) throws SQLException {
+  private void search(Object[] row, Taker<Title> taker) throws Exception {
+    titles(taker, Films.SEARCH, Films.pattern(row[0]), row[0]);
+  }
+
+  private void page(Object[] row, Taker<Title> taker) throws Exception {
+    titles(taker, Films.PAGE_OF_FILMS, row[0] + "%", row[1]);
+  }
+
+  private FilmOnly one(Object key) throws SQLException {
     Maker<FilmOnly> maker =
         row ->
             new FilmOnly(

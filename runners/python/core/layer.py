@@ -5,7 +5,40 @@ from core.operation import Operation
 from core.session import load_adapter
 
 
-class LayerAdapter(Adapter):
+class AboveDriver(Adapter):
+    """What stands above a driver: what it does not do itself is done by the driver's own adapter."""
+
+    def __init__(self, options, **of_driver):
+        super().__init__(options)
+        self.driver = load_adapter(options["driver"])({**options, **of_driver})
+        self.errors = (*self.driver.errors, *self.errors)
+        self.concurrency = self.driver.concurrency
+
+    def open(self):
+        raise NotImplementedError
+
+    def operation(self, execute, parameters):
+        """The driver's kind of operation; `execute` is a coroutine function above an asynchronous one."""
+        kind = self.driver.operation if self.concurrency == "tasks" else Operation
+        return kind(execute, parameters)
+
+    def run(self, statement):
+        self.driver.run(statement)
+
+    def version(self):
+        """The layer's version."""
+        raise NotImplementedError
+
+    def facts(self):
+        facts = self.driver.facts()
+        return facts | {"libraries": facts.get("libraries", {}) | self.version()}
+
+    def code(self, error):
+        original = getattr(error, "orig", None) or error.__cause__  # what a layer wraps its driver's error in
+        return self.driver.code(original if isinstance(original, self.driver.errors) else error)
+
+
+class LayerAdapter(AboveDriver):
     """A query layer, an ORM, or a program by hand: one class called `Adapter` in one file under layers/.
 
     `open()` connects as the layer's documentation says. A method for each operation takes its parameters and gives a
@@ -16,14 +49,8 @@ class LayerAdapter(Adapter):
     """
 
     def __init__(self, options):
-        super().__init__(options)
-        self.driver = load_adapter(options["driver"])({**options, "profile": "tuned"})
-        self.errors = (*self.driver.errors, *self.errors)
+        super().__init__(options, profile="tuned")
         self.tuned = options.get("profile") != "shipped"
-        self.concurrency = self.driver.concurrency
-
-    def open(self):
-        raise NotImplementedError
 
     def connect(self):
         notes = self.driver.connect()
@@ -43,37 +70,21 @@ class LayerAdapter(Adapter):
         if not deliver:
             raise Unsupported(f"this layer has no operation {name!r}")
         if not phase.columns:  # it writes, and hands over nothing
-            execute = self.driver.operation if self.concurrency == "tasks" else Operation
-            return execute(lambda row: deliver(*row), parameters)
+            return self.operation(lambda row: deliver(*row), parameters)
         read = reader(phase.columns)
         if self.concurrency != "tasks":
-            return Operation(lambda row: map(read, deliver(*row)), parameters)
+            return self.operation(lambda row: map(read, deliver(*row)), parameters)
 
         async def execute(row):
             return [read(one) for one in await deliver(*row)]
 
-        return self.driver.operation(execute, parameters)
+        return self.operation(execute, parameters)
 
     def transaction(self, phase):
         return None if phase.kind == "objects" else self.driver.transaction(phase)
 
-    def run(self, statement):
-        self.driver.run(statement)
-
-    def version(self):
-        """The layer's version."""
-        raise NotImplementedError
-
-    def facts(self):
-        facts = self.driver.facts()
-        return facts | {"libraries": facts.get("libraries", {}) | self.version()}
-
     def close(self):
         self.driver.close()
-
-    def code(self, error):
-        original = getattr(error, "orig", None) or error.__cause__  # what a layer wraps its driver's error in
-        return self.driver.code(original if isinstance(original, self.driver.errors) else error)
 
 
 def reader(columns):

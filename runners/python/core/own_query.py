@@ -3,9 +3,8 @@
 import re
 from operator import attrgetter
 
-from core.adapter import Adapter, Unsupported
-from core.operation import Operation
-from core.session import load_adapter
+from core.adapter import Unsupported
+from core.layer import AboveDriver
 
 NAME_PART = re.compile(r'"((?:[^"]|"")*)"')
 
@@ -37,7 +36,7 @@ class MappedTable:
         return zip(self.attributes, self.columns, strict=True)
 
 
-class OwnQueryLayer(Adapter):
+class OwnQueryLayer(AboveDriver):
     """A query layer or an ORM: one class called `Adapter` in one file under layers/own_query/.
 
     `open()` connects as the layer's documentation says. `beneath()` gives the connection of the driver's own that the
@@ -45,15 +44,6 @@ class OwnQueryLayer(Adapter):
     over. `mapped(table)` gives a function without arguments: every row of the table as an object of a class that is
     made at run time. Above an asynchronous driver these are coroutine functions.
     """
-
-    def __init__(self, options):
-        super().__init__(options)
-        self.driver = load_adapter(options["driver"])(options)
-        self.errors = (*self.driver.errors, *self.errors)
-        self.concurrency = self.driver.concurrency
-
-    def open(self):
-        raise NotImplementedError
 
     def beneath(self):
         raise NotImplementedError
@@ -82,20 +72,12 @@ class OwnQueryLayer(Adapter):
         table = MappedTable(phase)
         select, read = self.mapped(table), reader(table.attributes)
         if self.concurrency != "tasks":
-            return Operation(lambda _: map(read, select()))
+            return self.operation(lambda _: map(read, select()), None)
 
         async def execute(_):
             return map(read, await select())
 
         return self.operation(execute, None)
-
-    def operation(self, execute, parameters):
-        """The driver's kind of operation."""
-        return (
-            self.driver.operation(execute, parameters)
-            if self.concurrency == "tasks"
-            else Operation(execute, parameters)
-        )
 
     def statement(self, phase):
         """The SQL with the placeholders that the layer takes."""
@@ -103,21 +85,6 @@ class OwnQueryLayer(Adapter):
 
     def transaction(self, phase):
         return None
-
-    def run(self, statement):
-        self.driver.run(statement)
-
-    def version(self):
-        """The layer's version."""
-        raise NotImplementedError
-
-    def facts(self):
-        facts = self.driver.facts()
-        return facts | {"libraries": facts.get("libraries", {}) | self.version()}
-
-    def code(self, error):
-        original = getattr(error, "orig", None) or error.__cause__  # what a layer wraps its driver's error in
-        return self.driver.code(original if isinstance(original, self.driver.errors) else error)
 
 
 def reader(attributes):

@@ -89,12 +89,9 @@ def flame(
         sides: dict[Side, list[int]] = {"client": worker.pids, "server": worker.instance.pids()}
         samplers: dict[str, list[int]] = {}
         for side, pids in sides.items():
-            for pid in pids:
+            for pid in pids if side == "server" or client is None else ():
                 samplers.setdefault(sampler_of(worker, side, pid), []).append(pid)
-        results, notes = list[Sampled](), list[str]()
-        if client is not None:
-            results.append(client)
-            samplers.pop(client.how)
+        results, notes = [client] if client else list[Sampled](), list[str]()
         count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH
         for sampler, pids in samplers.items():
             sampled = Sampled(sampler)

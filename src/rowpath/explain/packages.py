@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import PurePath
 
 from rowpath.explain.parts import LIBRARIES, LOOP, OUR_PACKAGES, UNKNOWN, in_packages, runtime
@@ -79,7 +80,7 @@ class Packages:
             divided[name] += passed_on * count / owners.total()  # type: ignore[assignment]
         return dict(divided.most_common())
 
-    @property
+    @cached_property
     def _passed_on(self) -> set[str]:
         """The parts whose time is their callers'."""
         explain = self.header.explain

@@ -33,6 +33,7 @@ from rowpath.workloads.expected import Delivery
 
 CURSORS = ("cursor:", "fetch-size:")  # results that the server keeps and hands over in parts
 LONGEST_SHARE = 1 / 20  # of the budget: when one execution takes more, no settings and no ranking can be known
+LONGEST_FIRST_SHARE = 1 / 4  # of the budget: a first execution that takes more is not repeated
 FULL_SETS_MOST = 0.65  # of the budget, at most, is kept free for the full sets
 LEAST_WARM_S, MOST_WARM_S = 0.05, 1.0  # of a path in a set: runtimes that compile need more than others
 WHOLE = 1 << 40  # rows of a digest: all of them, for different paths may deliver them in different orders
@@ -93,6 +94,10 @@ class Budget:
     def too_long(self, execution_s: float) -> bool:
         """Whether one execution is so long that nothing but single executions fits."""
         return execution_s > self.total_s * LONGEST_SHARE
+
+    def maybe_too_long(self, first_s: float) -> bool:
+        """Whether a second execution decides: the first of a process also loads what later ones find loaded."""
+        return self.too_long(first_s) and first_s < self.total_s * LONGEST_FIRST_SHARE
 
 
 @dataclass

@@ -37,6 +37,7 @@ class Part:
     methods: frozenset[str]
     others: frozenset[str]
     related: frozenset[str] = frozenset()  # of a class: those that its fields refer to
+    bases: tuple[str, ...] = ()  # of a class: mapped ones have the same
 
 
 @dataclass
@@ -47,9 +48,8 @@ class Parts:
     others: dict[str, list[Part]] = field(default_factory=dict)
     near: Parts | None = None  # of the folder `families`
 
-    def add(self, more: Parts | None) -> None:
+    def add(self, more: Parts) -> None:
         """Those of another file, where this one has none of the name."""
-        more = more or Parts()
         for name, parts in more.methods.items():
             self.methods.setdefault(name, parts)
         for name, parts in more.others.items():
@@ -79,13 +79,15 @@ def user_code(adapter: Adapter, path: AccessPath, access: str) -> UserCode | Non
     read = READERS.get(file.suffix)
     if read is None or not file.is_file():
         return None
-    found = [read(each, file.parents[1]) for each in _files(file)]
-    starts = ((parts, name) for parts in found for name in _names(path, access, file.suffix) if name in parts.methods)
-    parts, begin = next(starts, (Parts(), ""))
-    if not begin:
+    files = [read(each, file.parents[1]) for each in _files(file)]
+    scopes = [*files, *(each.near for each in files if each.near)]
+    starts = ((scope, name) for name in _names(path, access, file.suffix) for scope in scopes if name in scope.methods)
+    begun, begin = next(starts, (None, ""))
+    if begun is None:
         return None
-    for each in (*found, *(each.near for each in found)):
-        parts.add(each)
+    parts = Parts()
+    for scope in (begun, *scopes):
+        parts.add(scope)
     back = _relations(parts.others)
     operation = _reached({begin}, parts.methods, lambda part: part.methods)
     named = frozenset[str]().union(*(part.others for part in operation))
@@ -115,13 +117,12 @@ def _names(path: AccessPath, access: str, suffix: str) -> list[str]:
 
 
 def _relations(others: Mapping[str, list[Part]]) -> dict[Part, frozenset[str]]:
-    """By class those that refer to it: a relation is used from both ends."""
+    """By class those of its kind that refer to it: a relation is used from both ends."""
     back: dict[Part, set[str]] = {}
     for name, parts in others.items():
-        for there in (
-            each for part in parts for other in part.related for each in others.get(other, ()) if each.related
-        ):
-            back.setdefault(there, set()).add(name)
+        for part in parts:
+            for there in (each for other in part.related for each in others.get(other, ()) if each.bases == part.bases):
+                back.setdefault(there, set()).add(name)
     return {part: frozenset(names) for part, names in back.items()}
 
 
@@ -150,7 +151,7 @@ def _python(file: Path, root: Path, adapters: frozenset[str] = frozenset({"Adapt
             there = root / f"{str(node.module).replace('.', '/')}.py"
             imported = _python(there, root, adapters) if there.is_file() else Parts()
             near.add(imported)
-            near.add(imported.near)
+            near.add(imported.near or Parts())
         elif isinstance(node, ast.ClassDef) and node.name in adapters:
             for each in node.body:
                 if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -174,15 +175,10 @@ def _part(node: ast.stmt, lines: list[str]) -> Part:
     named = {each.id for each in walked if isinstance(each, ast.Name)}
     texts = (each.value for each in walked if isinstance(each, ast.Constant) and isinstance(each.value, str))
     named |= {name for value in texts for name in re.findall(r"(?:^|\.|, )([A-Z]\w*)", value)}  # "Director.position"
-    inherited = {
-        base.id
-        for each in walked
-        if isinstance(each, ast.ClassDef)
-        for base in each.bases
-        if isinstance(base, ast.Name)
-    }
-    related = named - inherited if isinstance(node, ast.ClassDef) else ()
-    return Part(code, frozenset(own), frozenset(named), frozenset(related))
+    if not isinstance(node, ast.ClassDef):
+        return Part(code, frozenset(own), frozenset(named))
+    bases = tuple(map(ast.unparse, node.bases))
+    return Part(code, frozenset(own), frozenset(named), frozenset(named - set(bases)), bases)
 
 
 def _is_self(value: ast.expr) -> bool:
@@ -219,7 +215,7 @@ def _braces(file: Path, root: Path) -> Parts:
         if (there := root / "families" / folder / f"{name}{file.suffix}").is_file():
             imported = _braces(there, root)
             parts.near.add(imported)
-            parts.near.add(imported.near)
+            parts.near.add(imported.near or Parts())
     return parts
 
 

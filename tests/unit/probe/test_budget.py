@@ -72,6 +72,7 @@ def test_a_twentieth_of_the_budget_is_too_long_for_one_execution_and_half_of_the
     budget = Budget(60.0, 0.5)
     assert not budget.too_long(3.0)
     assert budget.too_long(3.01)
+    assert [budget.maybe_too_long(first_s) for first_s in (3.0, 3.01, 15.0)] == [False, True, False]
     assert budget.wall_s(PATH, 1.0) == 2.0
 
 

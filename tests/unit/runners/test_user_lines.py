@@ -148,3 +148,16 @@ def test_every_layer_says_its_lines(adapter: Adapter, layer: Layer, profile: str
     assert found is not None
     operation, mapping = found.lines
     assert operation > 1 and mapping >= 1
+
+
+BY_HAND = [(adapter, layer) for adapter in every_adapter() for layer in adapter.layers if layer.name == "none"]
+OPERATIONS = ("film", "user", "search", "one", "page", "add", "change", "read_modify_write")
+
+
+@pytest.mark.parametrize(("adapter", "layer"), BY_HAND, ids=[adapter.driver for adapter, _layer in BY_HAND])
+def test_every_technique_by_hand_says_its_lines(adapter: Adapter, layer: Layer) -> None:
+    where = {"language": adapter.language, "driver": adapter.driver, "layer": layer.name, "profile": "tuned"}
+    for technique in layer.techniques:
+        for access in layer.operations.get(technique, OPERATIONS):
+            found = user_code(adapter, AccessPath.of(where | {"technique": technique}), access)
+            assert found is not None and min(found.lines) >= 1, (technique, access)

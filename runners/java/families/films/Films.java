@@ -61,8 +61,9 @@ public final class Films {
   public static final String ADD_ACTOR =
       "INSERT INTO actors_added (film_id, person_id, position, role) VALUES (?, ?, ?, ?)";
   public static final String ADD_DIRECTORS =
-      ADD_DIRECTOR + ", (?, ?, ?)".repeat(Graph.DIRECTORS - 1);
-  public static final String ADD_ACTORS = ADD_ACTOR + ", (?, ?, ?, ?)".repeat(Graph.ACTORS - 1);
+      ADD_DIRECTOR + ", (?, ?, ?)".repeat(Graph.DIRECTOR_COUNT - 1);
+  public static final String ADD_ACTORS =
+      ADD_ACTOR + ", (?, ?, ?, ?)".repeat(Graph.ACTOR_COUNT - 1);
   public static final String CHANGE = "UPDATE films_changed SET title = ?, budget = ? WHERE id = ?";
   public static final String LOCKED_BUDGET =
       "SELECT budget FROM films_changed WHERE id = ? FOR UPDATE";

@@ -5,8 +5,8 @@ import java.util.List;
 
 /** What {@code add} inserts below a film: a rule gives it from the number of one of the people. */
 public final class Graph {
-  public static final int DIRECTORS = 2;
-  public static final int ACTORS = 8;
+  public static final int DIRECTOR_COUNT = 2;
+  public static final int ACTOR_COUNT = 8;
 
   private Graph() {}
 
@@ -17,7 +17,7 @@ public final class Graph {
   /** The directors, in their order. */
   public static List<DirectorRow> directors(Object person) {
     List<DirectorRow> found = new ArrayList<>();
-    for (int position = 0; position < DIRECTORS; position++) {
+    for (int position = 0; position < DIRECTOR_COUNT; position++) {
       found.add(new DirectorRow((Integer) person + position, position));
     }
     return found;
@@ -26,9 +26,9 @@ public final class Graph {
   /** The cast, in its order; the last one has no role. */
   public static List<ActorRow> cast(Object person) {
     List<ActorRow> found = new ArrayList<>();
-    for (int position = 0; position < ACTORS; position++) {
-      String role = position < ACTORS - 1 ? "part " + (position + 1) : null;
-      found.add(new ActorRow((Integer) person + DIRECTORS + position, position, role));
+    for (int position = 0; position < ACTOR_COUNT; position++) {
+      String role = position < ACTOR_COUNT - 1 ? "part " + (position + 1) : null;
+      found.add(new ActorRow((Integer) person + DIRECTOR_COUNT + position, position, role));
     }
     return found;
   }

@@ -37,13 +37,12 @@ public final class WritesByHand implements AutoCloseable {
   public Objects<?> operation(String name, String technique) {
     return switch (name + " by " + technique) {
       case "add by queries" -> Layer.writing(row -> inTransaction(() -> add(row)));
-      case "add by lazy" -> Layer.writing(row -> inTransaction(() -> addOneByOne(row)));
-      case "add by server" -> Layer.writing(this::addWhole);
-      case "change by queries" ->
-          Layer.writing(row -> execute(Films.CHANGE, row[1], row[2], row[0]));
-      case "read_modify_write by queries" -> Layer.writing(row -> inTransaction(() -> raise(row)));
-      case "read_modify_write by server" ->
-          Layer.writing(row -> execute(RAISE_BUDGET, row[1], row[0]));
+      case "add by lazy" -> Layer.writing(row -> inTransaction(() -> addByLazy(row)));
+      case "add by server" -> Layer.writing(this::addByServer);
+      case "change by queries" -> Layer.writing(this::change);
+      case "read_modify_write by queries" ->
+          Layer.writing(row -> inTransaction(() -> readModifyWrite(row)));
+      case "read_modify_write by server" -> Layer.writing(this::readModifyWriteByServer);
       default -> null;
     };
   }
@@ -72,7 +71,7 @@ public final class WritesByHand implements AutoCloseable {
     execute(Films.ADD_ACTORS, Graph.actorValues(film, row[3]));
   }
 
-  private void addOneByOne(Object[] row) throws SQLException {
+  private void addByLazy(Object[] row) throws SQLException {
     int film = addFilm(row);
     for (Graph.DirectorRow one : Graph.directors(row[3])) {
       execute(Films.ADD_DIRECTOR, film, one.person(), one.position());
@@ -93,7 +92,7 @@ public final class WritesByHand implements AutoCloseable {
     }
   }
 
-  private void addWhole(Object[] row) throws SQLException {
+  private void addByServer(Object[] row) throws SQLException {
     Object[] directors = Graph.directors(row[3]).stream().map(Graph.DirectorRow::person).toArray();
     Object[] cast = Graph.cast(row[3]).stream().map(Graph.ActorRow::person).toArray();
     Object[] roles = Graph.cast(row[3]).stream().map(Graph.ActorRow::role).toArray();
@@ -107,7 +106,15 @@ public final class WritesByHand implements AutoCloseable {
         connection.createArrayOf("text", roles));
   }
 
-  private void raise(Object[] row) throws SQLException {
+  private void change(Object[] row) throws SQLException {
+    execute(Films.CHANGE, row[1], row[2], row[0]);
+  }
+
+  private void readModifyWriteByServer(Object[] row) throws SQLException {
+    execute(RAISE_BUDGET, row[1], row[0]);
+  }
+
+  private void readModifyWrite(Object[] row) throws SQLException {
     PreparedStatement statement = prepared(Films.LOCKED_BUDGET, row[0]);
     BigDecimal budget;
     try (ResultSet rows = statement.executeQuery()) {
