@@ -11,6 +11,7 @@ public final class LayerRows<R> implements Operation {
 
   private final Select<R> select;
   private final Cell<R> cell;
+  private final Width<R> width;
   private final List<Column> columns;
   private final Object[][] parameters;
 
@@ -26,12 +27,19 @@ public final class LayerRows<R> implements Operation {
     Object value(R row, int at) throws Exception;
   }
 
+  /** How many values a row has. */
+  @FunctionalInterface
+  public interface Width<R> {
+    int of(R row);
+  }
+
   /** A select and how its rows are read. */
-  public record Rows<R>(Select<R> select, Cell<R> cell) {}
+  public record Rows<R>(Select<R> select, Cell<R> cell, Width<R> width) {}
 
   public LayerRows(Rows<R> rows, List<Column> columns, Object[][] parameters) {
     this.select = rows.select();
     this.cell = rows.cell();
+    this.width = rows.width();
     this.columns = columns;
     this.parameters = parameters;
   }
@@ -61,6 +69,7 @@ public final class LayerRows<R> implements Operation {
         counters.touch += touch(cell.value(row, at), columns.get(at).type());
       }
     } else {
+      encoder.expect(width.of(row));
       encoder.beginRow(row);
       for (int at = 0; at < columns.size(); at++) {
         counters.touch += encoder.value(cell.value(row, at));

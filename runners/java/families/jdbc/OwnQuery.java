@@ -12,6 +12,7 @@ import rowpath.Failure;
 import rowpath.Getter;
 import rowpath.LayerRows;
 import rowpath.LayerRows.Rows;
+import rowpath.LayerRows.Select;
 import rowpath.Operation;
 import rowpath.Phase;
 import rowpath.Unusual;
@@ -46,6 +47,11 @@ public abstract class OwnQuery extends JdbcLayer {
     boolean mapped = options.get("technique", "").equals("mapped");
     Rows<?> found = mapped ? mapped(phase) : raw(driver.prepared(phase), phase);
     return taken(found, phase, rows);
+  }
+
+  /** A select whose rows are arrays. */
+  protected static Rows<Object[]> arrays(Select<Object[]> select) {
+    return new Rows<>(select, (row, at) -> row[at], row -> row.length);
   }
 
   private static <R> Operation taken(Rows<R> found, Phase phase, Object[][] rows) {
@@ -119,16 +125,20 @@ public abstract class OwnQuery extends JdbcLayer {
   public static final class RowReader {
     private final List<Column> columns;
     private final Read[] getters;
+    private int width; // of the result; 0: none was read yet
 
     private RowReader(List<Column> columns, Read[] getters) {
       this.columns = columns;
       this.getters = getters;
     }
 
-    /** The values of the row that the result stands on. */
+    /** As many values as the first result had columns, of the row that the result stands on. */
     public Object[] read(ResultSet rows) throws SQLException {
-      Object[] values = new Object[getters.length];
-      for (int at = 0; at < getters.length; at++) {
+      if (width == 0) {
+        width = rows.getMetaData().getColumnCount();
+      }
+      Object[] values = new Object[width];
+      for (int at = 0; at < Math.min(width, getters.length); at++) {
         try {
           Object value = getters[at].value(rows, at + 1);
           values[at] = value != null && rows.wasNull() ? null : value;

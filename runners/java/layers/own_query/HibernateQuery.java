@@ -3,7 +3,6 @@ package rowpath.layers;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.util.Map;
-import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.hibernate.SessionFactory;
@@ -17,9 +16,10 @@ import rowpath.jdbc.OwnQuery;
 
 /** Hibernate: {@code createNativeQuery} with a scalar for each column, in a StatelessSession. */
 public final class HibernateQuery extends OwnQuery {
-  // Outside of texts, names and comments a colon would begin a parameter's name.
-  private static final Pattern UNQUOTED_COLON =
-      Pattern.compile("'[^']*'|\"[^\"]*\"|--[^\n]*|/\\*(?s:.*?)\\*/|:");
+  // Outside of texts, names and comments a colon would begin a parameter's name, and a question
+  // mark would be a parameter.
+  private static final Pattern UNQUOTED =
+      Pattern.compile("'[^']*'|\"[^\"]*\"|--[^\n]*|/\\*(?s:.*?)\\*/|[:?]");
 
   private SessionFactory sessions;
   private Connection connection;
@@ -40,8 +40,9 @@ public final class HibernateQuery extends OwnQuery {
 
   @Override
   protected Rows<?> raw(String sql, Phase phase) {
-    String escaped = UNQUOTED_COLON.matcher(sql).replaceAll(HibernateQuery::escaped);
-    return new Rows<Object[]>(
+    String signs = phase.parameterColumns().isEmpty() ? ":?" : ":";
+    String escaped = UNQUOTED.matcher(sql).replaceAll(found -> escaped(found.group(), signs));
+    return arrays(
         values -> {
           try (StatelessSession session = sessions.openStatelessSession(connection)) {
             NativeQuery<Object[]> query = session.createNativeQuery(escaped, Object[].class);
@@ -54,12 +55,11 @@ public final class HibernateQuery extends OwnQuery {
             }
             return query.list();
           }
-        },
-        (row, at) -> row[at]);
+        });
   }
 
-  private static String escaped(MatchResult found) {
-    return Matcher.quoteReplacement(found.group().equals(":") ? "\\:" : found.group());
+  private static String escaped(String found, String signs) {
+    return Matcher.quoteReplacement(signs.contains(found) ? "\\" + found : found);
   }
 
   /** What the program asks for; of what Hibernate has no type its text. */

@@ -28,11 +28,10 @@ public final class JdbcTemplateQuery extends OwnQuery {
     RowReader reader = reader(phase);
     Binding binding = binding(phase);
     RowMapper<Object[]> mapper = (row, number) -> reader.read(row);
-    return new Rows<>(
+    return arrays(
         values ->
             values.length == 0
                 ? jdbc.query(sql, mapper)
-                : jdbc.query(sql, statement -> binding.bind(statement, values), mapper),
-        (row, at) -> row[at]);
+                : jdbc.query(sql, statement -> binding.bind(statement, values), mapper));
   }
 }

@@ -42,7 +42,7 @@ public final class JdbiQuery extends OwnQuery {
   protected Rows<?> raw(String sql, Phase phase) throws ReflectiveOperationException {
     RowReader reader = reader(phase);
     RowMapper<Object[]> mapper = (row, context) -> reader.read(row);
-    return new Rows<>(
+    return arrays(
         values -> {
           try (Query query = handle.createQuery(sql)) {
             for (int at = 0; at < values.length; at++) {
@@ -50,7 +50,6 @@ public final class JdbiQuery extends OwnQuery {
             }
             return query.map(mapper).list();
           }
-        },
-        (row, at) -> row[at]);
+        });
   }
 }

@@ -47,7 +47,8 @@ public final class JooqQuery extends OwnQuery {
             values.length == 0
                 ? create.resultQuery(sql).fetch()
                 : create.resultQuery(sql, values).fetch(),
-        JooqQuery::value);
+        JooqQuery::value,
+        Record::size);
   }
 
   @Override
@@ -58,7 +59,9 @@ public final class JooqQuery extends OwnQuery {
             .map(part -> part.replace("\"\"", "\""))
             .toArray(String[]::new);
     return new Rows<>(
-        values -> create.select(fields).from(DSL.table(DSL.name(parts))).fetch(), JooqQuery::value);
+        values -> create.select(fields).from(DSL.table(DSL.name(parts))).fetch(),
+        JooqQuery::value,
+        Record::size);
   }
 
   private static Field<?> field(Column column) {
