@@ -155,7 +155,7 @@ def test_layers_above_pgjdbc_stand_beside_it_with_their_programs(server: Any, tm
     url, secret = login(server)
     run = tmp_path / "run"
     done = rowpath(
-        "probe", url, "--table", "Own", "--layer", "mybatis,jooq", "--driver", "pgjdbc", "--budget", "40s",
+        "probe", url, "--table", "Own", "--layer", "mybatis,hibernate", "--driver", "pgjdbc", "--budget", "25s",
         "-o", run, added=secret,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -164,13 +164,13 @@ def test_layers_above_pgjdbc_stand_beside_it_with_their_programs(server: Any, tm
     assert len(digests) == 1
     (unmapped,) = records(run, "dropped")
     assert (unmapped["coordinates"]["layer"], unmapped["reason"].startswith("it maps no tables")) == ("mybatis", True)
-    assert set(found) == {("mybatis", "raw"), ("jooq", "raw"), ("jooq", "mapped")}
+    assert set(found) == {("mybatis", "raw"), ("hibernate", "raw"), ("hibernate", "mapped")}
     assert {(one["status"], one["digest"], one["rows"]) for one in found.values()} == {("ok", *digests, ROWS)}, found
     coordinates = {each["path_id"]: each["coordinates"] for each in records(run, "path")}
     counted = [each for each in records(run, "counted") if "layer" in coordinates[each["path_id"]]]
     assert len(counted) == len(found)
     assert all(each["statements"] == each["operations"] == 1 for each in counted)
-    assert {file.name for file in run.glob("layer-*")} == {"layer-mybatis.java", "layer-jooq.java"}
+    assert {file.name for file in run.glob("layer-*")} == {"layer-mybatis.java", "layer-hibernate.java"}
 
 
 @pytest.mark.parametrize("parameters", [(), ("--param", "integer:5")])

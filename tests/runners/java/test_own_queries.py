@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from rowpath.engines.base import Instance
 from rowpath.execution.verification_pass import StatementsSent
 from rowpath.machine import jvm, postgresql_programs
 from rowpath.model.path import AccessPath
 from rowpath.model.probe import TriedPath
-from rowpath.model.workload import Column
-from rowpath.own_database.mapped_table import MappedTable
+from rowpath.model.workload import Column, LogicalType
+from rowpath.own_database.mapped_table import MappedTable, attributes_of, reserved
 from rowpath.own_database.target import read_target
 from rowpath.probe.layer_programs import program
 from rowpath.runners.process import RunnerFailure
@@ -31,6 +32,16 @@ LAYERS = {layer.name: layer for layer in PGJDBC.layers if layer.own_query}
 MAPPED = [name for name, layer in LAYERS.items() if not layer.unmapped]
 WHOLE = 'SELECT * FROM "Own"'
 SIGNS = """SELECT id, 'a :b {0} 50% #{c} ${d} ? \\ "e" ''f''' AS "odd %s.x[0]", at::text AS at FROM "Own" WHERE id > """
+FINE = """
+    SELECT time '10:00:00.123456' AS clock, timetz '10:00:00.123456+02' AS zoned, date '1500-01-01' AS day,
+    timestamp '1500-01-01 01:02:03.000001' AS local, timestamptz '2024-01-01 10:00:00.123456+02' AS at,
+    ARRAY[date '2024-01-01'] AS days, ARRAY[1.5, NULL] AS prices, ARRAY[ARRAY[1, 2]] AS nested, B'101' AS bits,
+    point(1, 2) AS place, 'c'::char(3) AS padded"""
+LOST = {"jooq": {"clock"}, "hibernate": {"clock", "zoned"}}  # read as java.sql.Time
+NO_TYPE: dict[str, tuple[LogicalType, tuple[str, ...]]] = {
+    "'NaN'::numeric": ("decimal", ("mybatis", "jooq", "hibernate")),
+    "'infinity'::timestamptz": ("timestamptz", ("jooq",)),
+}
 pytestmark = pytest.mark.skipif(
     bool(jvm.compiler_problem()) or not postgresql_programs.availability().ok, reason="no JDK or no PostgreSQL"
 )
@@ -69,7 +80,7 @@ def truth_fixture(server: Instance, tmp_path_factory: pytest.TempPathFactory) ->
     bare, found = path(), {}
     talk = Talk(PGJDBC, bare, server.options(bare))
     try:
-        for sql in (WHOLE, f"{SIGNS}5 AND doc ? 'a'", f"{SIGNS}?"):
+        for sql in (WHOLE, FINE, f"{SIGNS}5 AND doc ? 'a'", f"{SIGNS}?"):
             columns = talk.describe(sql.replace("> ?", "> 5").replace("?", "??"))
             found[sql] = columns, slices.get(sql), delivered(talk, sql, columns, slices.get(sql))
     finally:
@@ -85,7 +96,8 @@ def test_rows_are_those_of_the_driver_by_one_statement(name: str, server: Instan
     proxy.start()
     talk = Talk(PGJDBC, path(name, "raw"), options | {"port": proxy.port})
     try:
-        for sql, (columns, parameters, bare) in truth.items():
+        for sql in truth.keys() - {FINE}:
+            columns, parameters, bare = truth[sql]
             reply = delivered(talk, sql, columns, parameters)
             assert (reply.rows, reply.digest, reply.touch) == (bare.rows, bare.digest, bare.touch), sql
             sent.texts.clear()
@@ -103,11 +115,45 @@ def test_objects_of_a_table_are_the_driver_s_rows(name: str, server: Instance, t
     talk = Talk(PGJDBC, mapped, server.options(mapped))
     try:
         columns, _none, bare = truth[WHOLE]
-        keys = ("part", "id")
-        spec = PhaseSpec("q", "query", table='"public"."Own"', columns=columns, table_columns=columns, key_columns=keys)
+        names = attributes_of([column.name for column in columns], reserved(LAYERS[name], "java"))
+        attributes = [structs.replace(column, name=name) for column, name in zip(columns, names, strict=True)]
+        table = {"table": '"public"."Own"', "table_columns": attributes, "key_columns": ("part", "id")}
+        spec = PhaseSpec("q", "query", columns=columns, **table)
         talk.prepare_spec(spec)
         reply = talk.verify("q")
         assert (reply.rows, reply.digest, reply.touch) == (bare.rows, bare.digest, bare.touch)
+    finally:
+        talk.close()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_parts_of_a_second_that_a_layer_loses_show_in_their_column(
+    name: str, server: Instance, truth: dict[str, Any]
+) -> None:
+    raw, (columns, _none, bare) = path(name, "raw"), truth[FINE]
+    talk = Talk(PGJDBC, raw, server.options(raw))
+    try:
+        talk.prepare_spec(PhaseSpec("q", "query", FINE, columns=columns))
+        pairs = zip(columns, bare.columns, talk.verify("q").columns, strict=True)
+        assert {column.name for column, its, own in pairs if its.digest != own.digest} == LOST.get(name, set())
+    finally:
+        talk.close()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_values_that_a_layer_has_no_type_for_are_refused(name: str, server: Instance) -> None:
+    raw = path(name, "raw")
+    talk = Talk(PGJDBC, raw, server.options(raw))
+    try:
+        for value, (kind, refusing) in NO_TYPE.items():
+            columns = [Column("value", kind)]
+            talk.prepare_spec(PhaseSpec("q", "query", f"SELECT {value} AS value", columns=columns))
+            if name not in refusing:
+                assert talk.verify("q").rows == 1
+                continue
+            with pytest.raises(RunnerFailure) as failure:
+                talk.verify("q")
+            assert failure.value.kind == "sql"
     finally:
         talk.close()
 

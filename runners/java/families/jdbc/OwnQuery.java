@@ -6,6 +6,7 @@ import java.lang.invoke.MethodType;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Arrays;
 import java.util.List;
 import rowpath.Column;
 import rowpath.Failure;
@@ -31,6 +32,14 @@ public abstract class OwnQuery extends JdbcLayer {
   /** The rows of the table {@code phase.table()}, by the types of its columns. */
   protected Rows<?> mapped(Phase phase) throws Exception {
     throw new Failure("unsupported", "", "this layer makes no classes of a table");
+  }
+
+  /** The parts of the table's name, the table last. */
+  protected static String[] parts(Phase phase) {
+    String quoted = phase.table();
+    return Arrays.stream(quoted.substring(1, quoted.length() - 1).split("\"\\.\""))
+        .map(part -> part.replace("\"\"", "\""))
+        .toArray(String[]::new);
   }
 
   @Override

@@ -1,7 +1,6 @@
 package rowpath.layers;
 
 import java.sql.Connection;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.jooq.Constants;
@@ -11,6 +10,7 @@ import org.jooq.Field;
 import org.jooq.JSONB;
 import org.jooq.Record;
 import org.jooq.SQLDialect;
+import org.jooq.Table;
 import org.jooq.conf.Settings;
 import org.jooq.impl.DSL;
 import org.jooq.impl.SQLDataType;
@@ -54,14 +54,9 @@ public final class JooqQuery extends OwnQuery {
   @Override
   protected Rows<?> mapped(Phase phase) {
     List<Field<?>> fields = phase.columns().stream().<Field<?>>map(JooqQuery::field).toList();
-    String[] parts =
-        Arrays.stream(phase.table().substring(1, phase.table().length() - 1).split("\"\\.\""))
-            .map(part -> part.replace("\"\"", "\""))
-            .toArray(String[]::new);
+    Table<?> table = DSL.table(DSL.name(parts(phase)));
     return new Rows<>(
-        values -> create.select(fields).from(DSL.table(DSL.name(parts))).fetch(),
-        JooqQuery::value,
-        Record::size);
+        values -> create.select(fields).from(table).fetch(), JooqQuery::value, Record::size);
   }
 
   private static Field<?> field(Column column) {
