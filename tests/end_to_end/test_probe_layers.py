@@ -155,7 +155,7 @@ def test_layers_above_pgjdbc_stand_beside_it_with_their_programs(server: Any, tm
     url, secret = login(server)
     run = tmp_path / "run"
     done = rowpath(
-        "probe", url, "--table", "Own", "--layer", "mybatis,hibernate", "--driver", "pgjdbc", "--budget", "25s",
+        "probe", url, "--table", "Own", "--layer", "mybatis,hibernate", "--driver", "pgjdbc", "--budget", "30s",
         "-o", run, added=secret,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
