@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from msgspec import structs
 
 from rowpath.engines.base import Instance
 from rowpath.execution.verification_pass import StatementsSent
-from rowpath.machine import jvm, postgresql_programs
+from rowpath.machine import jvm, maven, postgresql_programs
 from rowpath.model.path import AccessPath
 from rowpath.model.probe import TriedPath
 from rowpath.model.workload import Column, LogicalType
@@ -187,14 +188,16 @@ def test_the_program_of_a_layer_compiles_and_reads_every_row(
     target = read_target(url, {"HOME": str(tmp_path)})
     tried = TriedPath("x", raw.as_dict() | {"language": "java"}, "sets")
     table = MappedTable('"public"."Own"', ("part", "id"))
-    jars = [artefact.split(":")[1] for artefact in (*java.artefacts(PGJDBC, path().version), *LAYERS[name].packages)]
+    (tmp_path / "jars").mkdir()
+    for jar in maven.fetch([*java.artefacts(PGJDBC, path().version), *LAYERS[name].packages]):
+        (tmp_path / "jars" / jar.name).symlink_to(jar)
     for sql, mapped in ((WHOLE, table), (f"{SIGNS}5 AND doc ? 'a'", None)):
         columns, _none, bare = truth[sql]
         made = program(tried, target, sql, columns, mapped)
-        assert made is not None and made.run == f"java -cp 'jars/*' layer-{name}.java"
+        assert made is not None and made.file == f"layer-{name}.java"
         assert all(artefact in made.text for artefact in LAYERS[name].packages)
         (tmp_path / made.file).write_text(made.text)
-        words = [jvm.java_command(), "-XX:TieredStopAtLevel=1", "-cp", jvm.class_path(jars), made.file]
+        words = [jvm.java_command(), *shlex.split(made.run.removeprefix("java "))]
         done = subprocess.run(
             words, cwd=tmp_path, env={"DB_PASSWORD": options["password"]}, capture_output=True, text=True,
             timeout=60, check=False,
