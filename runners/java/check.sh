@@ -15,7 +15,7 @@ java=$(PYTHONPATH="$root/src" "$python" -c 'from rowpath.machine import jvm; pri
 formatter=$(class_path google-java-format)
 drivers=$(class_path asm jackson-core jackson-jr-objects postgresql duckdb_jdbc spring-jdbc spring-beans spring-core spring-tx \
     commons-logging jspecify jdbi3-core geantyref mybatis jooq r2dbc-spi reactive-streams hibernate-core \
-    jakarta.persistence-api jakarta.xml.bind-api)
+    jakarta.persistence-api jakarta.xml.bind-api byte-buddy)
 exports=
 for package in api code file parser tree util; do
     exports="$exports --add-exports=jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED"

@@ -89,8 +89,8 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     processes.side_by_side([functools.partial(fetch, [*TOOLS, *needed]), core, *virtual])
     chains = [_units(adapter, version)[1:] for adapter, version in adapters]
     for adapter, version in adapters:
-        layers = {layer.name: layer for path in every_path if (layer := _above(adapter, path))}
-        chains += [_units(adapter, version, layer)[1:] for layer in layers.values()]
+        layers = {layer.source_of(path): layer for path in every_path if (layer := _above(adapter, path))}
+        chains += [_units(adapter, version, layer, source)[1:] for source, layer in layers.items()]
     chains.append([("tools", _sources("tools"), fetch(TOOLS))])
     # Step by step, because an adapter is compiled against the families before it; what several need only once.
     for step in range(max(map(len, chains))):
@@ -102,7 +102,8 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path, once it is built."""
     tools = _output("tools", _sources("tools"), fetch(TOOLS))
     layer = adapter.layer_of(path)
-    classes = [_output(*unit) for unit in _units(adapter, version, layer)]
+    above = layer.source_of(path) if layer else ""
+    classes = [_output(*unit) for unit in _units(adapter, version, layer, above)]
     drivers = _driver_jars(adapter, version, (path.deployment, path.transport))
     drivers += fetch(layer.packages) if layer else ()
     options = [*jvm.OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={joined([tools, *fetch(TOOLS)])}"]
@@ -113,7 +114,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     java = jvm.virtual_command() if virtual else jvm.java_command()
     arguments = [java, *options, "-cp", joined([*classes, *drivers]), "rowpath.Main"]
     arguments += ["--adapter", adapter.driver, "--class", adapter.build["class_name"]]
-    arguments += ["--layer", f"rowpath.layers.{Path(layer.source).stem}"] if layer else []
+    arguments += ["--layer", f"rowpath.layers.{Path(above).stem}"] if layer else []
     # A locale of UTF-8 decides how Java spells file names; -Dfile.encoding does not.
     return Command(("/bin/sh", "-c", SHELL, "sh", *arguments), {"LC_ALL": "C.UTF-8"})
 
@@ -153,8 +154,8 @@ def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = 
     return [*([Path(version)] if "/" in version else []), *fetch(_coordinates(adapter, version, needed))]
 
 
-def _units(adapter: Adapter, version: str, layer: Layer | None = None) -> list[_Unit]:
-    """What is compiled for an adapter, in order: the core, its families, its own sources, the layer above it.
+def _units(adapter: Adapter, version: str, layer: Layer | None = None, source: str = "") -> list[_Unit]:
+    """What is compiled for an adapter, in order: the core, its families, its own sources, the layer's `source` above.
 
     A family sees the core and the families before it; only the adapter sees the driver, only the layer its library.
     """
@@ -168,7 +169,7 @@ def _units(adapter: Adapter, version: str, layer: Layer | None = None) -> list[_
     if layer:
         units.append(("family-films", _sources("families/films"), [classes[0]]))
         above = [*classes, _output(*units[-1]), *fetch(layer.packages)]
-        file = source_file(adapter, layer.source)
+        file = source_file(adapter, source)
         units.append((f"layer-{layer.name}", sorted(file.parent.glob(f"{file.stem}*.java")), above))
     return units
 

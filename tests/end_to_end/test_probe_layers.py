@@ -16,26 +16,11 @@ from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Adapter, adapter_of, toolchain
 from tests.end_to_end.command import error_form, records, rowpath
+from tests.engines.difficult_table import ROWS, TABLE
 from tests.engines.insides import psql
 from tests.engines.life import reaching
 
-ROWS = 300
-DIFFICULT = """
-CREATE TYPE mood AS ENUM ('sad', 'ok');
-CREATE TABLE "Own" (
-    id int, part text, price numeric(12, 4), free numeric, at timestamptz, local timestamp, day date, clock time,
-    span interval, tags int[], words text[], doc jsonb, raw bytea, flag boolean, f real, g double precision, u uuid,
-    m mood, net inet, "class" text, "Two words" bigint, "save" text, PRIMARY KEY (part, id)
-);
-INSERT INTO "Own" SELECT
-    g, 'p%:a' || g, g * 1.2345, CASE WHEN g % 3 = 0 THEN NULL ELSE g::numeric / 7 END,
-    timestamptz '2024-03-31 01:30+02' + g * interval '1 hour 0.123456 s', timestamp '2024-01-01' + g * interval '1 min',
-    date '2024-01-01' + g, time '10:00' + g * interval '1 s', make_interval(months => g % 5, days => g, secs => 1.5),
-    CASE WHEN g % 4 = 0 THEN NULL ELSE ARRAY[g, NULL, 3] END, ARRAY['a:b', 'c"d'],
-    jsonb_build_object('a', g, 'b', 1.10),
-    '\\x00ff'::bytea, g % 2 = 0, g / 3.0, g / 3.0, md5(g::text)::uuid, 'ok', '10.0.0.1', 'class ' || g,
-    g::bigint * 10000000000, NULL
-FROM generate_series(1, 300) AS g;
+OTHERS = """
 CREATE TABLE kept (id int PRIMARY KEY);
 CREATE FUNCTION slow_first() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
     IF coalesce(current_setting('first.over', true), '') = '' THEN
@@ -46,6 +31,7 @@ END $$;
 CREATE FUNCTION writes() RETURNS int LANGUAGE sql AS 'INSERT INTO kept VALUES (1) RETURNING id';
 """
 ABOVE_PSYCOPG = ("sqlalchemy-core", "sqlalchemy-orm", "sqlmodel", "django", "peewee")
+ABOVE_PGJDBC = ("spring-jdbc", "jdbi", "mybatis", "jooq", "hibernate")
 
 
 @pytest.fixture(name="database", scope="module")
@@ -73,7 +59,7 @@ def server_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     instance: Any = ENGINES["postgresql"].instance("server", "none", place)
     instance.start()
     try:
-        psql(instance, DIFFICULT)
+        psql(instance, TABLE + OTHERS)
         yield instance
     finally:
         instance.stop()
@@ -164,6 +150,29 @@ def test_layers_above_a_server_keep_difficult_values_and_send_one_statement(serv
     assert ended.stdout == "300 rows\n", ended.stderr
 
 
+def test_layers_above_pgjdbc_stand_beside_it_with_their_programs(server: Any, tmp_path: Path) -> None:
+    """What each of them delivers: tests/runners/java/test_own_queries.py."""
+    url, secret = login(server)
+    run = tmp_path / "run"
+    done = rowpath(
+        "probe", url, "--table", "Own", "--layer", "mybatis,hibernate", "--driver", "pgjdbc", "--budget", "30s",
+        "-o", run, added=secret,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = tried(run)
+    digests = {each["digest_group"]["digest"] for each in records(run, "probe") if each.get("digest_group")}
+    assert len(digests) == 1
+    (unmapped,) = records(run, "dropped")
+    assert (unmapped["coordinates"]["layer"], unmapped["reason"].startswith("it maps no tables")) == ("mybatis", True)
+    assert set(found) == {("mybatis", "raw"), ("hibernate", "raw"), ("hibernate", "mapped")}
+    assert {(one["status"], one["digest"], one["rows"]) for one in found.values()} == {("ok", *digests, ROWS)}, found
+    coordinates = {each["path_id"]: each["coordinates"] for each in records(run, "path")}
+    counted = [each for each in records(run, "counted") if "layer" in coordinates[each["path_id"]]]
+    assert len(counted) == len(found)
+    assert all(each["statements"] == each["operations"] == 1 for each in counted)
+    assert {file.name for file in run.glob("layer-*")} == {"layer-mybatis.java", "layer-hibernate.java"}
+
+
 @pytest.mark.parametrize("parameters", [(), ("--param", "integer:5")])
 def test_signs_that_layers_read_in_their_own_way_stay_what_they_are(
     server: Any, tmp_path: Path, parameters: tuple[str, ...]
@@ -214,11 +223,24 @@ def test_a_layers_session_cannot_write(server: Any, tmp_path: Path) -> None:
     assert psql(server, "SELECT count(*) FROM kept").split()[-1] == "0"
 
 
+def test_the_session_of_a_layer_above_pgjdbc_cannot_write(server: Any, tmp_path: Path) -> None:
+    url, secret = login(server)
+    run = tmp_path / "run"
+    rowpath(
+        "probe", url, "--query", "SELECT writes() AS id", "--layer", ",".join(ABOVE_PGJDBC), "--driver", "pgjdbc",
+        "--budget", "60s", "-o", run, added=secret,
+    )  # fmt: skip
+    found = tried(run)
+    assert {layer for layer, _form in found} == {*ABOVE_PGJDBC}
+    assert all("read-only transaction" in one["left"] for one in found.values()), found
+    assert psql(server, "SELECT count(*) FROM kept").split()[-1] == "0"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--table", "t", "--layer", "sqlalchmey"], "unknown layer 'sqlalchmey' in --layer"),
-        (["--table", "t", "--layer", "jdbi"], "--layer jdbi: Rowpath runs no query of yours through it yet"),
+        (["--table", "t", "--layer", "mybatis"], "--layer mybatis: it has no path to sqlite here; it stands on pgjdbc"),
         (["--table", "t", "--layer", "tortoise"], "--layer tortoise: it has no path to sqlite here"),
         (["--table", "keyless", "--layer", "django"], "--layer with --table keyless: it has no primary key"),
         (["--table", "t", "--layer", "django", "--max-rows", "5"], "--max-rows 5 only a part"),

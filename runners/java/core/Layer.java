@@ -79,7 +79,7 @@ public abstract class Layer implements Adapter {
   @Override
   public final Operation prepare(Phase phase, Object[][] rows) throws Exception {
     if (!phase.kind().equals("objects")) {
-      return driver.prepare(phase, rows);
+      return query(phase, rows);
     }
     Objects<?> objects = operation(phase.access());
     if (objects == null) {
@@ -88,6 +88,11 @@ public abstract class Layer implements Adapter {
       throw new Failure("unsupported", "", phase.access() + " is not written" + how);
     }
     return new Delivered<>(objects, phase.columns(), rows);
+  }
+
+  /** What a phase does that has no objects: the driver's own. */
+  protected Operation query(Phase phase, Object[][] rows) throws Exception {
+    return driver.prepare(phase, rows);
   }
 
   /** One operation's objects, read and added to the counters. */
@@ -116,16 +121,6 @@ public abstract class Layer implements Adapter {
       }
     }
 
-    /** The driver's error that a layer has wrapped, else what was thrown. */
-    private static Exception cause(RuntimeException failed) {
-      for (Throwable cause = failed.getCause(); cause != null; cause = cause.getCause()) {
-        if (cause instanceof SQLException sql) {
-          return sql;
-        }
-      }
-      return failed;
-    }
-
     @Override
     public void take(T object) throws Exception {
       try {
@@ -150,15 +145,25 @@ public abstract class Layer implements Adapter {
         counters.firstRow();
       }
     }
+  }
 
-    private static long touch(Object value, Type type) {
-      if (value instanceof String text) {
-        return Touch.of(text);
+  /** The driver's error that a layer has wrapped, else what was thrown. */
+  static Exception cause(RuntimeException failed) {
+    for (Throwable cause = failed.getCause(); cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException sql) {
+        return sql;
       }
-      return value instanceof Integer || value instanceof Long
-          ? ((Number) value).longValue()
-          : Touch.of(value, type);
     }
+    return failed;
+  }
+
+  static long touch(Object value, Type type) {
+    if (value instanceof String text) {
+      return Touch.of(text);
+    }
+    return value instanceof Integer || value instanceof Long
+        ? ((Number) value).longValue()
+        : Touch.of(value, type);
   }
 
   @Override

@@ -17,7 +17,8 @@ public record Phase(
     int rowsPerOperation,
     String way,
     String access,
-    List<Column> tableColumns) {
+    List<Column> tableColumns,
+    List<String> keyColumns) {
 
   static Phase of(Map<?, ?> fields) {
     return new Phase(
@@ -33,7 +34,10 @@ public record Phase(
         fields.get("rows_per_operation") instanceof Number rows ? rows.intValue() : 1,
         text(fields, "way"),
         text(fields, "access"),
-        Column.list(fields.get("table_columns")));
+        Column.list(fields.get("table_columns")),
+        fields.get("key_columns") instanceof List<?> names
+            ? names.stream().map(String.class::cast).toList()
+            : List.of());
   }
 
   /** How many operations this many parameter rows make before positions wrap; at least one. */

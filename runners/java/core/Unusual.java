@@ -23,7 +23,8 @@ public final class Unusual {
   }
 
   /** The value as another getter hands it over; what was thrown, where none does. */
-  static Object value(Exception thrown, Object source, int column, Type type) throws Exception {
+  public static Object value(Exception thrown, Object source, int column, Type type)
+      throws Exception {
     // A text that cannot be decoded still has its bytes.
     String[] getters =
         type.isText()

@@ -42,6 +42,9 @@ def with_layers(found: Candidates, question: Question, options: ProbeOptions) ->
             paths.append(replace(bare, name=f"{bare.name} beneath") if taken else bare)
         for technique in techniques:
             path = AccessPath.of(bare.path.as_dict() | {"layer": layer.name, "technique": technique})
+            if technique == MAPPED and layer.unmapped:
+                dropped.append(Dropped(path, layer.unmapped))
+                continue
             if not (here := availability(adapter, path.version, path)).ok:
                 dropped.append(Dropped(path, here.reason, here.remedy))
                 continue

@@ -45,12 +45,14 @@ def program(
     driver = header.snippets.drivers.get(path["driver"], SnippetDriver())
     file = f"layer-{path['layer']}{header.source_suffix}"
     needs = " ".join(filter(None, (layer.requirement, driver.needs)))
-    run = header.snippets.run.format(file=file, needs=needs, stem="")
+    run = (header.snippets.run_layer or header.snippets.run).format(file=file, needs=needs, stem="")
     login = f" The password comes from the environment: {driver.password}." if target.user else ""
     about = f"{ABOUT} {path['layer']}, as measured by rowpath probe.{login}"
     words = snippets.libpq_words(path, target)
     facts = snippets.context(path, target, sql, columns) | {
         "run": run,
+        "needs": needs + driver.socket_needs * (target.transport == "unix"),
+        "packages": layer.packages,
         "about": about,
         "engine_name": target.engine,
         "words": {key: value for key, value in words.items() if key != "dbname"},

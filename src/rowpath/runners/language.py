@@ -32,6 +32,7 @@ class Snippets(Frozen, frozen=True):
     file: str = ""  # empty: `fastest-NAME` + suffix
     run: str = ""  # a line for a shell
     run_bare: str = ""  # where the driver needs nothing; empty: as `run`
+    run_layer: str = ""  # a program with a layer; empty: as `run`
     keywords: tuple[str, ...] = ()  # what no attribute of a class can be called
     layer_checks: tuple[str, ...] = ()  # drivers whose programs with a layer check certificates
     binary_parameters: bool = False  # whether its templates write binary values as parameters, not into the SQL

@@ -49,6 +49,7 @@ class Layer(Frozen, frozen=True):
     techniques: tuple[str, ...] = ("none",)
     operations: dict[str, tuple[str, ...]] = {}  # technique → what is written with it; a technique not named: all
     own_query: str = ""  # its file for a query or a table of the user's own
+    unmapped: str = ""  # why it makes no classes of a table of the user's own
     reserved: tuple[str, ...] = ()  # what an attribute of its mapped classes cannot be called
 
     def source_of(self, path: AccessPath) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from rowpath.errors import UsageError
+from rowpath.own_database import layers
 from rowpath.own_database.layers import named
 from rowpath.own_database.mapped_table import attributes_of
 
@@ -20,6 +22,16 @@ def test_names_that_a_class_cannot_have_are_numbered() -> None:
 def test_a_package_names_all_of_its_layers() -> None:
     layers = [(adapter.driver, layer.name) for adapter, layer in named(["sqlalchemy", "django"], "postgresql")]
     assert layers == [("psycopg", "sqlalchemy-core"), ("psycopg", "sqlalchemy-orm"), ("psycopg", "django")]
+
+
+def test_a_layer_without_a_file_for_such_queries_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, *others = named(["peewee", "django"], "postgresql")
+    bare = msgspec.structs.replace(first[1], own_query="")
+    adapter = msgspec.structs.replace(first[0], layers=(bare, *(layer for _adapter, layer in others)))
+    monkeypatch.setattr(layers, "every_adapter", lambda: [adapter])
+    with pytest.raises(UsageError, match="Rowpath runs no query of yours through it yet") as refused:
+        named(["peewee"], "postgresql")
+    assert refused.value.hint == "one of: django"
 
 
 @pytest.mark.parametrize("name", ["none", "sqlalchemist", ""])

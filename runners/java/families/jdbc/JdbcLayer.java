@@ -13,11 +13,15 @@ import rowpath.Layer;
 public abstract class JdbcLayer extends Layer {
   private static final Logger ALL = Logger.getLogger("");
 
+  /** The adapter of the driver beneath. */
+  Jdbc driver;
+
   @Override
   protected final void open(Adapter driver) throws Exception {
+    this.driver = (Jdbc) driver;
     ALL.setLevel(Level.OFF);
     System.setProperty("slf4j.internal.verbosity", "ERROR"); // says else that nothing logs
-    open(((Jdbc) driver).connection);
+    open(this.driver.connection);
   }
 
   /** Makes the layer ready on the connection, as its documentation says or tuned. */
