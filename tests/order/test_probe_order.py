@@ -50,12 +50,16 @@ def test_who_is_left_behind_got_fewer_blocks_than_who_goes_on() -> None:
     assert min(counts[path_id] for path_id in going) > max(counts[path_id] for path_id in left)
 
 
-def test_a_query_of_which_one_execution_is_a_twentieth_of_the_budget_is_tried_once() -> None:
-    machine = Machine(lambda _path: 4.0)
+@pytest.mark.parametrize(("execution_s", "blocks"), [(4.0, 2), (20.0, 1)])
+def test_a_query_of_which_one_execution_is_a_twentieth_of_the_budget_is_tried_once(
+    execution_s: float, blocks: int
+) -> None:
+    """A second execution decides, unless the first took a quarter."""
+    machine = Machine(lambda _path: execution_s)
     search = a_search(machine)
     search.try_all()
     assert search.slow
-    assert len(machine.blocks) == 1
+    assert len(machine.blocks) == blocks
     assert [bool(each.step) for each in search.tried.values()].count(True) == 1
 
 
