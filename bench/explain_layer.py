@@ -87,7 +87,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
     """Of each layer and operation: its part, and all changes, over the difference of the two paths."""
     for experiment, filters in LAYERS.items():
         for phase in PHASES:
-            every = filters | {"technique": ("queries", "none"), "placement": ("same",)}
+            every = filters | {"technique": ("queries", "none"), "placement": ("same",), "link": ("none",)}
             plan = chosen(plan_for(experiment, every, seed=1), [phase])
             floor = next(planned for planned in plan.paths if planned.path.layer == BY_HAND)
             ordered = sorted(plan.paths, key=lambda planned: planned is not floor)

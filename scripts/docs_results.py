@@ -5,8 +5,9 @@ the result of one question page, or of one table of five-tables.md, from a run t
 
 Every `sh` block of these pages is a command that runs (`console` blocks do not). The next plain block in a
 tutorial is the screen that it prints; tests/end_to_end/test_tutorials.py runs them too. What a question page shows of
-its run stands between `<!-- begin result -->` and `<!-- end result -->`; five-tables.md has such a place for each
-experiment, begun by `<!-- begin result of NAME -->`. The end mark holds a hash, so that an edit by hand is found.
+its run stands between `<!-- begin result -->` and `<!-- end result -->`; five-tables.md and the pages of layers have
+such a place for each experiment, begun by `<!-- begin result of NAME -->`. The end mark holds a hash, so that an edit
+by hand is found.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ sys.path.insert(0, str(ROOT / "src"))
 from rowpath import text as fmt  # noqa: E402
 from rowpath.analysis.analyse import analyse  # noqa: E402
 from rowpath.analysis.answer_model import Bar, PhaseAnswer  # noqa: E402
+from rowpath.analysis.chapters import ladder  # noqa: E402
 from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED  # noqa: E402
 from rowpath.analysis.model import Analysis, ClaimCheck  # noqa: E402
+from rowpath.report import markdown  # noqa: E402
 from rowpath.report.markdown import escaped  # noqa: E402
 
 PROGRAM = ROOT / "rowpath"
@@ -38,9 +41,11 @@ DOCS = ROOT / "docs"
 TUTORIALS = DOCS / "tutorials"
 QUESTIONS = DOCS / "questions"
 TABLES = DOCS / "five-tables.md"
+LAYERS = sorted(DOCS.glob("layers-*.md"))
 EXPLAIN = DOCS / "explain.md"
 PICTURE = DOCS / "images" / "page.png"
 WIDTH = 120
+NOT_RELEASED = ("build", "compiler", "runtime", "implementation")  # of what a path's worker reports
 MEASURED = "Measured on "  # what the line of date and machine begins with
 STEP = re.compile(
     r"^```sh\n(?P<command>.*?)^```\n(?:(?:(?!^```).)*^```\n(?P<screen>.*?)^```\n)?", re.MULTILINE | re.DOTALL
@@ -118,14 +123,19 @@ def renew_question(page: Path, directory: Path | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if directory is None:
-            if page.with_suffix(".toml").exists():  # else it runs an experiment that comes with Rowpath
-                (place / page.with_suffix(".toml").name).symlink_to(page.with_suffix(".toml"))
+            beside(page, place)
             measured(f"{steps(text)[0].command.strip()} -o result\n", place)
         analysis = analyse(directory or place / "result")
     if analysis.refusal and MEASURED in text:
         print(f"  the page keeps its old result: {analysis.refusal}", file=sys.stderr)
         return
     page.write_text(RESULT.sub(lambda found: found["begin"] + sealed(result(analysis)), text), encoding="utf-8")
+
+
+def beside(page: Path, folder: Path) -> None:
+    """Link the page's own experiment into the folder; without one it runs an experiment that comes with Rowpath."""
+    if page.with_suffix(".toml").exists():
+        (folder / page.with_suffix(".toml").name).symlink_to(page.with_suffix(".toml"))
 
 
 def result(analysis: Analysis) -> str:
@@ -142,19 +152,24 @@ def result(analysis: Analysis) -> str:
 def renew_tables(page: Path, directory: Path | None = None) -> None:
     """Run the experiment of each table, or take one from a run; a refused run replaces no result."""
     given = analyse(directory) if directory else None
+    shown = ladders if page in LAYERS else table_result
     with tempfile.TemporaryDirectory() as folder:
+        beside(page, Path(folder))
 
         def renewed(found: re.Match[str]) -> str:
             name = found["name"]
             if given is not None and given.run.experiment.name != name:
                 return found[0]
             if given is None:
-                measured(f"rowpath run {name} -o {name}\n", Path(folder))
+                command = (
+                    steps(page.read_text(encoding="utf-8"))[0].command if page in LAYERS else f"rowpath run {name}"
+                )
+                measured(f"{command.strip()} -o {name}\n", Path(folder))
             analysis = given or analyse(Path(folder) / name)
             if analysis.refusal and MEASURED in found["shown"]:
                 print(f"  {name} keeps its old result: {analysis.refusal}", file=sys.stderr)
                 return found[0]
-            return found["begin"] + sealed(table_result(analysis))
+            return found["begin"] + sealed(shown(analysis))
 
         text = RESULT.sub(renewed, page.read_text(encoding="utf-8"))
     page.write_text(text, encoding="utf-8")
@@ -182,6 +197,24 @@ def table_result(analysis: Analysis) -> str:
     )
     parts.append(f"{wrapped(f'Trust: {escaped(analysis.answer.trust.line)}.')}\n{wrapped(escaped(machine(analysis)))}")
     return "\n\n".join(parts) + "\n"
+
+
+def ladders(analysis: Analysis) -> str:
+    """What each layer adds, a table for each driver and operation; trust, versions, machine."""
+    parts = [f"**{wrapped(escaped(analysis.refusal))}**"] if analysis.refusal else []
+    parts += [markdown.table(ladder.grid(each)) for each in ladder.CHAPTER.of(analysis)]
+    parts.append(f"{wrapped(f'Trust: {escaped(analysis.answer.trust.line)}.')}\n{wrapped(escaped(machine(analysis)))}")
+    parts.append("\n".join(wrapped(f"- {escaped(line)}", "  ") for line in versions_by_driver(analysis)))
+    return "\n\n".join(parts) + "\n"
+
+
+def versions_by_driver(analysis: Analysis) -> Iterator[str]:
+    """Of each driver, with which the names of its paths begin, its version, its engine's and its layers'."""
+    found: dict[str, dict[str, str]] = {}
+    for each in analysis.path_details:
+        released = {what: text for what, text in each.versions.items() if what not in NOT_RELEASED}
+        found.setdefault(each.name.partition(" ")[0], {}).update(released)
+    return (f"{driver}: {', '.join(f'{what} {text}' for what, text in said.items())}" for driver, said in found.items())
 
 
 def _claim(checked: ClaimCheck) -> str:
@@ -259,11 +292,12 @@ def main() -> int:
     parser.add_argument("--run", metavar="DIR", type=Path, help="the run to show on one page")
     options = parser.parse_args()
     pages = [page.resolve() for page in options.pages]
-    if options.run and (len(pages) != 1 or (pages[0].parent != QUESTIONS and pages[0] != TABLES)):
-        parser.error("--run needs one page of docs/questions, or docs/five-tables.md")
-    for page in pages or (*sorted(QUESTIONS.glob("*.md")), TABLES, *sorted(TUTORIALS.glob("*.md")), EXPLAIN):
+    of_tables = (TABLES, *LAYERS)
+    if options.run and (len(pages) != 1 or (pages[0].parent != QUESTIONS and pages[0] not in of_tables)):
+        parser.error("--run needs one page of docs/questions, docs/five-tables.md, or a page of layers")
+    for page in pages or (*sorted(QUESTIONS.glob("*.md")), *of_tables, *sorted(TUTORIALS.glob("*.md")), EXPLAIN):
         print(page.relative_to(ROOT), flush=True)
-        if page == TABLES:
+        if page in of_tables:
             renew_tables(page, options.run)
         elif page.parent == QUESTIONS:
             renew_question(page, options.run)

@@ -28,17 +28,17 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
     parts += [f"**{escaped(shown.refusal)}**"] if shown.refusal else []
     answer = [fmt.clean(sentence) for sentence in analysis.answer.sentences]
     parts += [escaped(fmt.clean(analysis.answer.trust.line)), *_listed(answer)]
-    parts += [_table(section.grid) for section in shown.first]
+    parts += [table(section.grid) for section in shown.first]
     if shown.findings:
         parts += ["## Findings", "\n".join(map(_finding, shown.findings))]
-    parts += ["## Client groups", *(_table(section.grid) for section in shown.mixed_load)] if shown.mixed_load else []
+    parts += ["## Client groups", *(table(section.grid) for section in shown.mixed_load)] if shown.mixed_load else []
     for operation in shown.operations:
         parts.append(f"## {escaped(operation.title)}")
         for ranking in operation.rankings:
-            parts.append(_table(ranking.section.grid))
+            parts.append(table(ranking.section.grid))
             parts += _listed(ranking.remarks)
-        parts += [_table(section.grid) for section in operation.sections]
-    parts += [_table(section.grid) for section in shown.across]
+        parts += [table(section.grid) for section in operation.sections]
+    parts += [table(section.grid) for section in shown.across]
     for snippet in shown.snippets:
         parts.append(
             f"**{escaped(snippet.file)}: {escaped(snippet.name)}**\n\n```{snippet.language}\n{snippet.text}```"
@@ -48,11 +48,11 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
     parts += _listed(shown.marks)
     if shown.published or shown.claims:
         parts.append("## Published figures and claims")
-        parts += [_table(section.grid) for section in (*shown.published, *((shown.claims,) if shown.claims else ()))]
+        parts += [table(section.grid) for section in (*shown.published, *((shown.claims,) if shown.claims else ()))]
     if shown.dropped:
-        parts += ["## Paths that did not run", _table(shown.dropped)]
-    parts += ["## Trust", *(_table(section.grid) for section in shown.diagnostics)] if shown.diagnostics else []
-    parts += ["## Environment", *map(_table, shown.environment)] if shown.environment else []
+        parts += ["## Paths that did not run", table(shown.dropped)]
+    parts += ["## Trust", *(table(section.grid) for section in shown.diagnostics)] if shown.diagnostics else []
+    parts += ["## Environment", *map(table, shown.environment)] if shown.environment else []
     if shown.commands:
         parts += ["## To reproduce", "\n".join(["```sh", *shown.commands, "```"])]
     file.write("\n\n".join(part for part in parts if part) + "\n")
@@ -118,7 +118,8 @@ def _finding(finding: Finding) -> str:
     return "  \n".join(lines)
 
 
-def _table(grid: Grid) -> str:
+def table(grid: Grid) -> str:
+    """The grid as a table: its caption above, its note below."""
     reasons = any(row.reason for row in grid.rows)
     titles = [*(column.title for column in grid.columns), *(["remark"] if reasons else [])]
     rules = ["--:" if column.number else ":--" for column in grid.columns] + ([":--"] if reasons else [])

@@ -192,5 +192,18 @@ def test_each_public_table_shows_a_run_of_its_own_experiment(results: Any) -> No
         assert each["shown"].count("\n") <= MOST_LINES, each["name"]
 
 
+@pytest.mark.parametrize("language", ["python", "java"])
+def test_a_page_of_layers_has_each_layer_in_both_profiles_beside_its_code(results: Any, language: str) -> None:
+    page = DOCS / f"layers-{language}.md"
+    text = page.read_text(encoding="utf-8")
+    (found,) = results.RESULT.finditer(text)
+    assert results.steps(text)[0].command.split()[2] == page.with_suffix(".toml").name == f"{found['name']}.toml"
+    assert found[0] == found["begin"] + results.sealed(found["shown"]), "edited by hand"
+    assert "Measured on " in found["shown"] and "Trust: " in found["shown"]
+    for layer in re.findall(r"^## (\S+)\nAbove", text, re.MULTILINE):
+        for profile in ("shipped", "tuned"):
+            assert re.search(rf"^\| {layer} \({profile}\) \|", found["shown"], re.MULTILINE), (layer, profile)
+
+
 def test_the_picture_is_small() -> None:
     assert 10_000 < (DOCS / "images" / "page.png").stat().st_size < 150_000
