@@ -130,6 +130,7 @@ class PathDetails(Frozen, frozen=True):
     settings: dict[str, str]
     command: str
     source: str = ""  # the adapter's own file, of `Analysis.sources`
+    sent: dict[str, tuple[str, ...]] = {}  # by phase, the statements of one operation, where a proxy read them
 
 
 class Neighbour(OfPhase, frozen=True):

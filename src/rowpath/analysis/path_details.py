@@ -24,6 +24,10 @@ def path_details(evidence: Evidence) -> tuple[PathDetails, ...]:
     """One for each path, in the order of the journal."""
     contenders = _Alike([path for path in evidence.journal.paths.values() if not path.is_null])
     facts = {worker.path_id: worker.facts for worker in evidence.journal.all(WorkerRecord) if worker.facts}
+    sent: dict[str, dict[str, tuple[str, ...]]] = {}
+    for counts in evidence.counted.values():
+        if counts.sql:
+            sent.setdefault(counts.path_id, {})[f"{counts.workload}.{counts.phase}"] = counts.sql
 
     def details(path_id: str, path: PathRecord) -> PathDetails:
         own: Mapping[str, Any] = facts.get(path_id, {})
@@ -35,6 +39,7 @@ def path_details(evidence: Evidence) -> tuple[PathDetails, ...]:
             settings={name: str(value) for name, value in own.get("settings", {}).items()},
             command=_command(evidence, path, contenders),
             source=path.source,
+            sent=sent.get(path_id, {}),
         )
 
     return tuple(details(*item) for item in evidence.journal.paths.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -66,7 +67,9 @@ class Panels:
                 f"{what} {fmt.clean(versions[what])}" for what in versions if what in ("driver", "engine")
             ),
             figures=tuple(self._figures(name, where, bar)),
-            query=statement(self.analysis, *where[:2], self.lookup.coordinate(name, "engine")) or common,
+            query=statement(self.analysis, *where[:2], self.lookup.coordinate(name, "engine"))
+            or common
+            or sent(own, *where[:2]),
             program=f"program-{self.programs[name]}" if name in self.programs else "",
             adapter=fmt.clean(adapter),
             code=f"code-{self.codes.index(adapter)}" if adapter else "",
@@ -137,6 +140,14 @@ class Panels:
         least, greatest = fmt.duration(min(costs)), fmt.duration(max(costs))
         drawn = f"One block in {step} of {len(own)}" if step > 1 else f"{len(own)} blocks"
         return blocks(own[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}."
+
+
+def sent(path: PathDetails | None, workload: str, phase: str) -> str:
+    """The statements of one operation as a proxy read them, a line each; equal ones once, with their number."""
+    texts = path.sent.get(f"{workload}.{phase}", ()) if path else ()
+    lines = (f"{times} × {text}" if times > 1 else text for text, times in Counter(texts).items())
+    shown = "\n".join(" ".join(fmt.clean(line).split()) for line in lines)
+    return shown if len(shown) <= LONGEST_QUERY else f"{shown[:LONGEST_QUERY]} … ({len(shown):,} characters)"
 
 
 def codes(analysis: Analysis) -> dict[str, str]:
