@@ -132,7 +132,7 @@ def test_unix_sockets(tmp_path: Path) -> None:
 
 def test_a_flood_in_both_directions_at_once_does_not_block(server: tuple[socket.socket, int]) -> None:
     listener, port = server
-    size = 20_000_000
+    size, arrived = 20_000_000, threading.Event()
 
     def flood() -> None:
         connection, _ = listener.accept()
@@ -140,6 +140,7 @@ def test_a_flood_in_both_directions_at_once_does_not_block(server: tuple[socket.
             sender = threading.Thread(target=connection.sendall, args=(b"y" * size,), daemon=True)
             sender.start()
             receive(connection, size)
+            arrived.set()
             sender.join(PATIENCE_S)
 
     threading.Thread(target=flood, daemon=True).start()
@@ -147,6 +148,7 @@ def test_a_flood_in_both_directions_at_once_does_not_block(server: tuple[socket.
     with socket.create_connection(("127.0.0.1", proxy.port)) as client:
         client.sendall(b"x" * size)  # nobody reads the answer meanwhile
         receive(client, size)
+        assert arrived.wait(PATIENCE_S)
         counted = proxy.read()
     assert (counted.bytes_sent, counted.bytes_received) == (size, size)
     proxy.stop()
