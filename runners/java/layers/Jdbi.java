@@ -8,7 +8,6 @@ import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
-import org.jdbi.v3.core.ConnectionFactory;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.HandleConsumer;
 import org.jdbi.v3.core.mapper.Nested;
@@ -101,7 +100,7 @@ public final class Jdbi extends JdbcLayer {
 
   @Override
   protected void open(Connection connection) {
-    jdbi = org.jdbi.v3.core.Jdbi.create(new One(connection));
+    jdbi = org.jdbi.v3.core.Jdbi.create(connection);
     for (Class<?> type :
         List.of(
             Person.class,
@@ -114,19 +113,6 @@ public final class Jdbi extends JdbcLayer {
       jdbi.registerRowMapper(ConstructorMapper.factory(type));
     }
     kept = tuned ? jdbi.open() : null;
-  }
-
-  /** Hands out the one connection, and keeps it open. */
-  private record One(Connection connection) implements ConnectionFactory {
-    @Override
-    public Connection openConnection() {
-      return connection;
-    }
-
-    @Override
-    public void closeConnection(Connection connection) {
-      // a pool would keep it too
-    }
   }
 
   @Override

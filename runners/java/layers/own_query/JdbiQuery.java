@@ -2,7 +2,6 @@ package rowpath.layers;
 
 import java.sql.Connection;
 import java.util.Map;
-import org.jdbi.v3.core.ConnectionFactory;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.mapper.RowMapper;
@@ -17,20 +16,7 @@ public final class JdbiQuery extends OwnQuery {
 
   @Override
   protected void open(Connection connection) {
-    handle = Jdbi.create(new One(connection)).open();
-  }
-
-  /** Hands out the one connection, and keeps it open. */
-  private record One(Connection connection) implements ConnectionFactory {
-    @Override
-    public Connection openConnection() {
-      return connection;
-    }
-
-    @Override
-    public void closeConnection(Connection connection) {
-      // the driver's adapter closes it
-    }
+    handle = Jdbi.create(connection).open();
   }
 
   @Override
