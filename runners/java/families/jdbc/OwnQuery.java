@@ -6,8 +6,8 @@ import java.lang.invoke.MethodType;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import rowpath.Column;
 import rowpath.Failure;
 import rowpath.Getter;
@@ -25,6 +25,7 @@ import rowpath.Unusual;
 public abstract class OwnQuery extends JdbcLayer {
   private static final MethodType READ =
       MethodType.methodType(Object.class, ResultSet.class, int.class);
+  private static final Pattern PART = Pattern.compile("\"((?:[^\"]|\"\")*)\"");
 
   /** The rows of a query, as the layer hands them over; {@code sql} is what the driver takes. */
   protected abstract Rows<?> raw(String sql, Phase phase) throws Exception;
@@ -36,9 +37,9 @@ public abstract class OwnQuery extends JdbcLayer {
 
   /** The parts of the table's name, the table last. */
   protected static String[] parts(Phase phase) {
-    String quoted = phase.table();
-    return Arrays.stream(quoted.substring(1, quoted.length() - 1).split("\"\\.\""))
-        .map(part -> part.replace("\"\"", "\""))
+    return PART.matcher(phase.table())
+        .results()
+        .map(part -> part.group(1).replace("\"\"", "\""))
         .toArray(String[]::new);
   }
 
@@ -83,9 +84,19 @@ public abstract class OwnQuery extends JdbcLayer {
     List<Column> columns = phase.columns();
     Read[] getters = new Read[columns.size()];
     for (int at = 0; at < getters.length; at++) {
-      getters[at] = read(driver.getter(columns.get(at)));
+      Getter getter = driver.getter(columns.get(at));
+      Read read = read(getter);
+      getters[at] = getter.returns().isPrimitive() ? orNull(read) : read;
     }
     return new RowReader(columns, getters);
+  }
+
+  /** A primitive has a value for NULL too. */
+  private static Read orNull(Read read) {
+    return (rows, column) -> {
+      Object value = read.value(rows, column);
+      return rows.wasNull() ? null : value;
+    };
   }
 
   private static Read read(Getter getter) throws ReflectiveOperationException {
@@ -149,8 +160,7 @@ public abstract class OwnQuery extends JdbcLayer {
       Object[] values = new Object[width];
       for (int at = 0; at < Math.min(width, getters.length); at++) {
         try {
-          Object value = getters[at].value(rows, at + 1);
-          values[at] = value != null && rows.wasNull() ? null : value;
+          values[at] = getters[at].value(rows, at + 1);
         } catch (SQLException | RuntimeException thrown) {
           values[at] = unusual(thrown, rows, at);
         }
