@@ -36,7 +36,6 @@ class Rung(Frozen, frozen=True):
     statements: float | None
     round_trips: float | None
     bytes_received: float | None
-    sql: tuple[str, ...]  # of one operation
     user_lines: int | None = None  # that the user writes for the operation
     mapping_lines: int | None = None  # and for the mapping that it uses
 
@@ -104,7 +103,6 @@ def _ladder(evidence: Evidence, where: Where, cells: list[Cell]) -> Ladder | Non
 
 
 def _rung(evidence: Evidence, cell: Cell, floor: Cell) -> Rung:
-    counted = evidence.counted.get(cell.key[:3])
     path = cell.path
     return Rung(
         _called(path.layer, path.technique),
@@ -115,7 +113,6 @@ def _rung(evidence: Evidence, cell: Cell, floor: Cell) -> Rung:
         evidence.per_operation(cell, "statements"),
         evidence.per_operation(cell, "round_trips"),
         evidence.per_operation(cell, "bytes_received"),
-        counted.sql if counted else (),
         *path.user_lines.get(f"{cell.workload}.{cell.phase}", (None, None)),
     )
 
