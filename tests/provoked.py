@@ -14,7 +14,7 @@ from rowpath.cli.plan import plan_for
 from rowpath.engines import ENGINES
 from rowpath.execution.run import run_plan
 from rowpath.execution.run_options import RunOptions
-from rowpath.model.experiment import Experiment, Measure, Selection
+from rowpath.model.experiment import ClientGroupTable, Experiment, Measure, Selection, StageTable
 from rowpath.model.progress import Silent
 from rowpath.planning.experiment_file import ExperimentFile, load_workloads
 
@@ -44,12 +44,34 @@ def measured(
     warm_cap_s: float = 0.3,
 ) -> Analysis:
     """A short run of these paths; none of them may have failed."""
-    needs(*selections)
     measure = Measure(sets=sets, max_sets=0, rounds=rounds, regimes=("steady",), warm_cap_s=warm_cap_s)
     chosen = tuple(Selection(select=dict(selection)) for selection in selections)
-    experiment = Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
+    return _analysed(
+        tmp_path, Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
+    )
+
+
+def grouped(
+    tmp_path: Path,
+    phases: list[str],
+    selection: Select,
+    groups: tuple[ClientGroupTable, ...],
+    stages: tuple[StageTable, ...],
+    files: tuple[str, ...] = (),
+) -> Analysis:
+    """A short run of one path with client groups at work."""
+    measure = Measure(sets=1, max_sets=1, warm_cap_s=0.3)
+    experiment = Experiment(
+        1, "provoked", "Provoked", tuple(phases), (Selection(select=dict(selection)),), workload_files=files,
+        measure=measure, client_groups=groups, stages=stages,
+    )  # fmt: skip
+    return _analysed(tmp_path, experiment)
+
+
+def _analysed(tmp_path: Path, experiment: Experiment) -> Analysis:
+    needs(*(dict(selection.select) for selection in experiment.paths))
     plan = plan_for(ExperimentFile(experiment, load_workloads(experiment)), {}, extended=True, seed=7)
-    assert len(plan.paths) >= len(selections), plan.dropped
+    assert len(plan.paths) >= len(experiment.paths), plan.dropped
     cores = os.sched_getaffinity(0)
     try:
         outcome = run_plan(plan, RunOptions(timeout_s=60.0), directory=tmp_path / "run", progress=Silent())

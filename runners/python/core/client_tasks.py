@@ -7,6 +7,9 @@ from core.adapter import Adapter
 from core.clients import Clients
 from core.operation import Operation
 from core.sampler import Outcome, Sampler, Turn
+from core.shared_counters import WORKS
+
+LOOK_NS = 10_000_000
 
 
 class AsyncAdapter(Adapter):
@@ -116,6 +119,36 @@ class AsyncSampler(Sampler):
         return rows if self._delivers else []
 
 
+class LoopWatch:
+    """Notes in clients' slots the longest time in which their event loop was blocked, as a task on it.
+
+    It wakes each LOOK_NS and sees how late: a block that begins between two looks is seen from the later one on, and
+    the loop's own timer is up to 1 ms late.
+    """
+
+    def __init__(self, heads):
+        self._heads = dict(enumerate(heads))
+        self._due = perf_counter_ns() + LOOK_NS
+
+    async def run(self):
+        """Look until it is cancelled."""
+        while True:
+            await asyncio.sleep((self._due - perf_counter_ns()) / 1e9)
+            self._look()
+            self._due = perf_counter_ns() + LOOK_NS
+
+    def done(self, number):
+        """That client has ended its work: what its last operation blocked counts too."""
+        self._look()
+        del self._heads[number]
+
+    def _look(self):
+        late = perf_counter_ns() - self._due
+        for head in self._heads.values():
+            if late > head[14] and head[0] >= WORKS:
+                head[14] = late
+
+
 class ClientTasks(Clients):
     """Several clients, each a task; all on the main thread's event loop."""
 
@@ -132,7 +165,17 @@ class ClientTasks(Clients):
         return lambda: self.adapters[0].wait(self._work(clients))
 
     async def _work(self, clients):
-        done = iter(await asyncio.gather(*(client.work_as_task() for client in clients if client)))
+        working = [client for client in clients if client]
+        watch = LoopWatch([client.head for client in working])
+        watching = asyncio.create_task(watch.run())
+
+        async def work(number, client):
+            done = await client.work_as_task()
+            watch.done(number)
+            return done
+
+        done = iter(await asyncio.gather(*(work(*each) for each in enumerate(working))))
+        watching.cancel()
         return [client and next(done) for client in clients]
 
     def _one_by_one(self, do):

@@ -183,6 +183,7 @@ class GroupClient:
         rows = max(assignment.parameters, 1)
         slot = Slot(assignment.shared_counters, assignment.control, assignment.slot, assignment.acknowledged, rows)
         shared = assignment.shared
+        self.head = slot.head
         self._waits = assignment.pacing != "closed" or assignment.pause_ns
         pieces, schedule = PAUSED if assignment.pause_ns else CLOSED, None
         if shared:

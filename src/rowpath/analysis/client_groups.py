@@ -263,6 +263,7 @@ def _of_group(record: records.ClientGroupRecord, reached: bool) -> Metrics:
         "group_rate" if record.pacing == "closed" else "paced_rate": record.rate_per_s,
         "group_failed": record.failed,
         "longest_stall": record.longest_stall_ns,
+        "event_loop_blocked": record.blocked_ns or None,
     }
     if record.cpu_ns is not None and record.operations:
         metrics["client_cpu"] = record.cpu_ns / (record.operations + record.failed)

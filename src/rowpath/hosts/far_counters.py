@@ -187,7 +187,9 @@ def joined(parts: Sequence[Snapshot], now_ns: int) -> Snapshot:
     """One group on several hosts at one instant."""
     added = {name: sum(getattr(part, name) for part in parts) for name in (*SUMS, "working", "done", "gave_up")}
     added |= {name: np.sum([empty(), *(getattr(part, name) for part in parts)], axis=0) for name in HISTOGRAMS}
-    return Snapshot(at_ns=now_ns, under_way_ns=max((part.under_way_ns for part in parts), default=0), **added)
+    for name in ("under_way_ns", "blocked_ns"):
+        added[name] = max((getattr(part, name) for part in parts), default=0)
+    return Snapshot(at_ns=now_ns, **added)
 
 
 def stall_ns(parts: Sequence[GroupSeen]) -> int:

@@ -136,6 +136,7 @@ class ClientGroupRecord(InStage, tag="client-group"):
     reached: bool = True
     cpu_ns: float | None = None
     longest_stall_ns: int = 0
+    blocked_ns: int = 0  # the longest time an event loop of its clients was blocked; 0: none is watched
     cut: bool = False
     hosts: list[HostShare] = []  # empty: this machine
 

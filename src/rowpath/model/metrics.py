@@ -100,6 +100,7 @@ _RECORDS = (
     Metric("latency_most", "ns", "group"),
     Metric("lateness_p99", "ns", "group"),
     Metric("longest_stall", "ns", "group", tracked=True),
+    Metric("event_loop_blocked", "ns", "group"),
     Metric("traffic", "bytes/s", "group", CONNECTIONS),
     Metric("traffic_in_backup", "bytes/s", "group", CONNECTIONS),
     Metric("traffic_each", "bytes/operation", "group", CONNECTIONS),

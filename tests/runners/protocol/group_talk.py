@@ -127,6 +127,10 @@ class GroupTalk(Talk):
         sql = "SELECT id, n FROM ledger WHERE id = ?"
         self._prepare(protocol.PhaseSpec(name=name, kind="query", sql=sql, table="ledger", columns=(ID, N)), ids)
 
+    def prepare_query(self, sql: str, ids: Sequence[int], name: str = "large") -> None:
+        """A phase that reads id and n by any query with one parameter."""
+        self._prepare(protocol.PhaseSpec(name=name, kind="query", sql=sql, table="ledger", columns=(ID, N)), ids)
+
     def _prepare(self, spec: protocol.PhaseSpec, ids: Sequence[int] = ()) -> None:
         parameters = None
         if ids:

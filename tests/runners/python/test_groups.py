@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS, SharedCounters
+from rowpath.model import histogram
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 from tests.runners.protocol import group_cases as cases
@@ -76,6 +78,25 @@ def test_clients_that_are_processes_share_no_arrivals(tmp_path: Path) -> None:
             working.begin()
             working.wait_until_done()
             assert working.end()["group"].operations == 6
+
+
+def test_tasks_note_how_long_their_event_loop_was_blocked(tmp_path: Path) -> None:
+    """A task that takes many rows at once keeps the others of its loop waiting: every one at work sees it."""
+    with subject("python", "asyncpg", tmp_path, transport="unix") as found, found.talk(clients=3) as talk:
+        talk.make_ledger(3)
+        talk.prepare_read([1, 2, 3])
+        sql = "SELECT g AS id, g AS n FROM generate_series(1, ?::integer) g"
+        talk.prepare_query(sql, [200_000])
+        quiet = Group("read", "quiet", 2, pacing="fixed", rate_per_s=50.0, operations=3)
+        with talk.groups(quiet, Group("large", operations=2)) as working:
+            working.begin()
+            working.wait_until_done()
+            assert working.end()["group"].operations == 2
+            seen = {name: working.shared_counters.snapshot(name, 0) for name in ("quiet", "group")}
+        longest = histogram.highest_of(int(np.flatnonzero(seen["group"].service)[-1]))
+        # What the driver does of it, it does with pauses in which the loop runs on; the rows are taken in one go.
+        assert longest / 10 < seen["group"].blocked_ns <= longest
+        assert seen["quiet"].blocked_ns > 0
 
 
 def test_what_cannot_be_placed_is_refused(null: Subject) -> None:

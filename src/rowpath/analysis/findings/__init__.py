@@ -69,6 +69,7 @@ RULES: dict[str, Rule] = {
     "rate-not-reached": mixed_load.rate_not_reached,
     "client-stalled": mixed_load.client_stalled,
     "operations-refused": mixed_load.operations_refused,
+    "event-loop-blocked": mixed_load.event_loop_blocked,
     "backup-slows": mixed_load.backup_slows,
     "faster-with-others": mixed_load.faster_with_others,
     "generator-late": mixed_load.generator_late,

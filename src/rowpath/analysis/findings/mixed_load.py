@@ -17,6 +17,7 @@ from rowpath.model.workload import PhaseName
 STALL_S = 1.0
 STALL_RATIO, STALL_LEAST_S = 100, 0.1  # times the 99th percentile, and long enough to be seen
 STALL_INTERVALS = 10  # in open loop, of the distance between two operations
+BLOCKED_LEAST_NS = 100_000_000  # as in asyncio's debug mode: `slow_callback_duration`
 LATE_SHARE = 0.1  # of the median latency
 TEXTS = 3  # failures with their text
 STALLS_SHOWN = 3  # after the longest
@@ -78,6 +79,24 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
 
 def _stood(group: GroupFigures) -> str:
     return text.duration(group.longest_stall_s * 1e9)
+
+
+def event_loop_blocked(evidence: Evidence) -> Iterator[Finding]:
+    """Tasks whose event loop ran nothing else for long; each path once, the longest time first."""
+    blocked = (group for group in report_of(evidence).figures if group.blocked_ns >= BLOCKED_LEAST_NS)
+    for cases in grouped(blocked, lambda group: group.path_id).values():
+        longest, *others = sorted(cases, key=lambda group: -group.blocked_ns)
+        yield warning(
+            f"the event loop of {longest.name} was blocked for {text.duration(longest.blocked_ns)} "
+            f"in stage '{longest.stage}'",
+            f"median service time of {longest.client_group} {text.duration(longest.service.p50_ns)}, "
+            f"longest {text.duration(longest.service.most_ns)}"
+            + (f"; also in {text.counted(len(others), 'other case')}" if others else ""),
+            "a task ran on without waiting (a large result taken at once, a call that is not asynchronous), "
+            "or another program took the core; no other task went on meanwhile",
+            evidence.rerun("concurrency=threads,tasks"),
+            (longest.name,),
+        )
 
 
 def faster_with_others(evidence: Evidence) -> Iterator[Finding]:

@@ -155,6 +155,7 @@ def group_record(
         lateness=histogram.encode(last.lateness),
         arrivals=last.arrivals,
         cpu_ns=total.cpu_ns if total else None,
+        blocked_ns=last.blocked_ns,
         # One client's longest operation is exactly the group's longest stall; of several clients the looks find it.
         longest_stall_ns=longest_ns if member.clients == 1 else 0,
     )

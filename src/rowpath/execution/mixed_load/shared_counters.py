@@ -26,6 +26,7 @@ SLOT_BYTES = WORD * (HEAD_WORDS + 3 * COUNTS)
 PAGE = 4096
 WAITS, WORKS, DONE, GAVE_UP = 1, 2, 3, 4
 SUMS = {"operations": 1, "failed": 2, "service_ns": 6, "latency_ns": 7, "rows": 9, "arrivals": 10}  # words of a slot
+BLOCKED = 14  # word of a slot
 HISTOGRAMS = ("service", "latency", "lateness")  # in this order behind them
 
 
@@ -47,6 +48,7 @@ class Snapshot:
     service: Counts
     latency: Counts
     lateness: Counts
+    blocked_ns: int = 0  # the longest time an event loop of its clients was blocked
 
     def since(self, before: Snapshot | None) -> Snapshot:
         """The snapshot with what was added since an earlier one (None: since the begin) in every sum."""
@@ -134,6 +136,7 @@ class SharedCounters:
             done=int((states >= DONE).sum()),
             gave_up=int((states == GAVE_UP).sum()),
             under_way_ns=max(0, now_ns - min(begun)) if begun else 0,
+            blocked_ns=int(head[:, BLOCKED].max()),
             **added,
         )
 

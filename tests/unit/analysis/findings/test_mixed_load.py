@@ -348,3 +348,12 @@ def test_published_figures_stand_beside_those_of_groups(tmp_path: Path) -> None:
     assert rows["loopback bandwidth", "network server"].measured_value == pytest.approx(500)  # KB/s
     assert rows["backup time", "embedded"].measured_value == pytest.approx(3)
     assert rows["loopback bandwidth", "embedded"].measured_value is None
+
+
+@pytest.mark.parametrize(("blocked_ms", "told"), [(0, False), (1.2, False), (99, False), (100, True), (350, True)])
+def test_an_event_loop_that_was_blocked(tmp_path: Path, blocked_ms: float, told: bool) -> None:
+    findings = found(tmp_path, into("client-group", TOGETHER, blocked_ns=round(blocked_ms * 1e6)))
+    assert ("event-loop-blocked" in findings) is told
+    for finding in findings.get("event-loop-blocked", ()):
+        assert f"was blocked for {blocked_ms} ms in stage 'together'" in finding.text
+        assert finding.severity == "warning"

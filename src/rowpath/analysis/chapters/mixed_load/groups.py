@@ -62,6 +62,7 @@ class GroupFigures(OfGroup, frozen=True):
     cut: bool = False  # the run was ended within it
     dispatch: Literal["own", "shared"] = "own"
     population: int = 0  # callers in one queue for the clients
+    blocked_ns: int = 0  # the longest time an event loop of its clients was blocked; 0: none is watched
 
     @property
     def at_work(self) -> tuple[str, str]:
@@ -92,7 +93,7 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
         rate = interval((record.rate_per_s or 0.0 for record in records), evidence.cells.confidence)
         first = records[0]
         open_loop, reached = first.pacing != "closed", key not in missed
-        has_dues = open_loop or first.dispatch == "shared"
+        timed_from_due = reached and (open_loop or first.dispatch == "shared")
         operations = sum(record.operations for record in records)
         cpu = [record for record in records if record.cpu_ns is not None]
         counted = sum(record.operations + record.failed for record in cpu)
@@ -105,8 +106,8 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
             len(records),
             *(rate.ratios if rate else (0.0, None, None)),
             service=latency(record.service for record in records),
-            latency=latency(record.latency for record in records) if has_dues and reached else None,
-            lateness=latency(record.lateness for record in records) if has_dues and reached else None,
+            latency=latency(record.latency for record in records) if timed_from_due else None,
+            lateness=latency(record.lateness for record in records) if timed_from_due else None,
             requested_per_s=first.requested_per_s if open_loop else None,
             reached=reached,
             not_begun=sum(record.not_begun for record in records),
@@ -119,6 +120,7 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
             cut=first.cut,
             dispatch=first.dispatch,
             population=first.population,
+            blocked_ns=max(record.blocked_ns for record in records),
         )
 
 
@@ -252,6 +254,7 @@ def path_grid(name: str, groups: Sequence[GroupFigures]) -> Grid:
             figure("service p99", fmt.duration(group.service.p99_ns) if _has_dues(group) else "", 6),
             figure("start delay, p99", fmt.duration(group.lateness.p99_ns) if group.lateness else "", 6),
             figure("stall", fmt.duration(group.longest_stall_s * 1e9) if group.longest_stall_s > 0 else "", 3),
+            figure("event loop blocked", fmt.duration(group.blocked_ns) if group.blocked_ns else "", 4),
             figure("failed", fmt.count(group.failed) if group.failed else "", 1),
             figure("rows per operation", fmt.count(group.rows_per_operation), 7),
             figure("client CPU per operation", fmt.duration(group.client_cpu_ns), 7),
