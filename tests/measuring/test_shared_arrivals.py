@@ -23,7 +23,7 @@ TYPICAL = 0.02  # how far these arrivals, as a simulation has them, are from the
 # The means of 22,400 arrivals still differ by 3 % (k = 1) to 7 % (k = 8), so that the arrivals are chosen: of these
 # first seeds the schedules are typical.
 SEEDS = {1: 100, 2: 100, 4: 300, 8: 100}
-LATE_SHARE = 0.02  # of the service time: above, the machine woke the clients too late to tell
+BUSY_SHARE = 0.015  # of the service time: when an arrival takes longer, others take the cores (0.5 % are usual)
 ATTEMPTS = 3
 
 
@@ -32,7 +32,6 @@ class Measured(NamedTuple):
 
     waiting_s: float  # from due to begin, without what the generator itself was late
     taken_s: float  # for which an arrival takes a client: its service, and the lateness where the client was idle
-    late_s: float
     failed: int
 
 
@@ -74,14 +73,13 @@ def test_arrivals_wait_as_in_a_queue(tmp_path: Path, k: int) -> None:
             assert seen.failed == 0
             series_s = mean_waiting(LOAD * k * seen.taken_s / SERVICE_S, k) * seen.taken_s
             expected_s = simulated_s(k, seen.taken_s)
-            if seen.late_s <= LATE_SHARE * SERVICE_S:
-                missed = abs(seen.waiting_s / series_s - 1) > SERIES or abs(seen.waiting_s / expected_s - 1) > SCHEDULE
-                if not missed:
-                    return
+            off_series, off_schedule = (abs(seen.waiting_s / right - 1) for right in (series_s, expected_s))
+            if off_series <= SERIES and off_schedule <= SCHEDULE:
+                return
     said = (
         f"{seen.waiting_s * 1e3:.4f} ms; series {series_s * 1e3:.4f} ms, simulation {expected_s * 1e3:.4f} ms; {seen}"
     )
-    if seen.late_s > LATE_SHARE * SERVICE_S:
+    if seen.taken_s > (1 + BUSY_SHARE) * SERVICE_S:
         pytest.skip(f"{TOO_BUSY}{said}")
     raise AssertionError(said)
 
@@ -101,4 +99,4 @@ def measured(talk: GroupTalk, groups: list[Group]) -> Measured:
     service_s = sum(each.service_ns for each in seen) / operations / 1e9
     latency_s = sum(each.latency_ns for each in seen) / operations / 1e9
     failed = sum(each.failed for each in seen)
-    return Measured(latency_s - service_s - late_s, service_s + late_s, late_s, failed)
+    return Measured(latency_s - service_s - late_s, service_s + late_s, failed)
