@@ -1,9 +1,14 @@
 package core
 
 import (
+	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
+	"time"
 )
+
+const patienceS = 30 // until no connection came
 
 // Pool lends the connections that all clients of a path share.
 type Pool interface {
@@ -26,6 +31,46 @@ type Pooled interface {
 	Share(options Options, pool Pool)
 	// Seat is the connection on which everything is done until the next one.
 	Seat(lent any)
+}
+
+// Patience is how long borrowers wait: 30 s, or up to a second more. All share a context, for one each would cost as much
+// as a pool.
+type Patience struct {
+	latest atomic.Pointer[context.Context]
+	ticks  *time.Ticker
+	over   chan struct{}
+}
+
+// NewPatience begins; End ends it.
+func NewPatience() *Patience {
+	p := &Patience{ticks: time.NewTicker(time.Second), over: make(chan struct{})}
+	p.renew()
+	go func() {
+		for {
+			select {
+			case <-p.ticks.C:
+				p.renew()
+			case <-p.over:
+				return
+			}
+		}
+	}()
+	return p
+}
+
+// Now is the context of a borrower that begins to wait.
+func (p *Patience) Now() context.Context { return *p.latest.Load() }
+
+// End is to be called once.
+func (p *Patience) End() {
+	p.ticks.Stop()
+	close(p.over)
+}
+
+func (p *Patience) renew() {
+	fresh, end := context.WithTimeout(context.Background(), (patienceS+1)*time.Second)
+	context.AfterFunc(fresh, end)
+	p.latest.Store(&fresh)
 }
 
 // poolOf is the pool that a path names; nil where it names none.

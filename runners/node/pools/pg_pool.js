@@ -4,11 +4,13 @@
 
 import pg from "pg";
 
+// By itself it closes a connection that was idle for ten seconds, and lets a borrower wait for ever.
+const LASTING = { idleTimeoutMillis: 0, connectionTimeoutMillis: 30_000 };
+
 export default class PgPool {
   constructor(settings, size, shipped) {
     this.size = size;
-    // By itself it closes a connection that was idle for ten seconds.
-    this.pool = new pg.Pool({ ...settings, max: size, ...(shipped ? {} : { idleTimeoutMillis: 0 }) });
+    this.pool = new pg.Pool({ ...settings, max: size, ...(shipped ? {} : LASTING) });
     this.pool.on("error", () => {}); // an idle connection was lost: it opens another
     this.pool.on("connect", (client) => client.on("error", () => {})); // one that is lent: the next query says so
   }

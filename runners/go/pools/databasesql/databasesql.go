@@ -5,7 +5,6 @@
 package databasesql
 
 import (
-	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -16,12 +15,11 @@ import (
 // Name is the coordinate `pool`.
 const Name = "database-sql"
 
-var ever = context.Background()
-
 // Pool is a sql.DB whose connections are lent one by one.
 type Pool struct {
-	db    *sql.DB
-	pings bool
+	db       *sql.DB
+	pings    bool
+	patience *core.Patience
 }
 
 // Over is the pool of a driver's sql.DB; no connection that it has is closed for being idle.
@@ -31,16 +29,17 @@ func Over(db *sql.DB, options core.Options) *Pool {
 	size := max(int(options.Number("pool_size")), 1)
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
-	return &Pool{db, options.Get("validation", "none") == "borrow"}
+	return &Pool{db, options.Get("validation", "none") == "borrow", core.NewPatience()}
 }
 
 func (p *Pool) Borrow() (any, error) {
-	lent, err := p.db.Conn(ever)
+	patience := p.patience.Now()
+	lent, err := p.db.Conn(patience)
 	if err != nil {
 		return nil, err
 	}
 	if p.pings {
-		if err := lent.PingContext(ever); err != nil {
+		if err := lent.PingContext(patience); err != nil {
 			return nil, errors.Join(err, Returned(lent))
 		}
 	}
@@ -62,4 +61,7 @@ func (p *Pool) Counts() (inUse, open int) {
 	return counts.InUse, counts.OpenConnections
 }
 
-func (p *Pool) Close() error { return p.db.Close() }
+func (p *Pool) Close() error {
+	p.patience.End()
+	return p.db.Close()
+}

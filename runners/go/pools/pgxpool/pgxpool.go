@@ -13,10 +13,11 @@ import (
 // Name is the coordinate `pool`.
 const Name = "pgxpool"
 
-var ever = context.Background()
-
 // Pool is a pgxpool.Pool.
-type Pool struct{ *pgxpool.Pool }
+type Pool struct {
+	*pgxpool.Pool
+	patience *core.Patience
+}
 
 // Over is the pool of connections as that configuration has them.
 //
@@ -31,12 +32,15 @@ func Over(connection *pgx.ConnConfig, options core.Options) (*Pool, error) {
 	if pings := options.Get("validation", "none") == "borrow"; pings || options.Get("profile", "tuned") != "shipped" {
 		config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return pings }
 	}
-	made, err := pgxpool.NewWithConfig(ever, config)
-	return &Pool{made}, err
+	made, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, err
+	}
+	return &Pool{made, core.NewPatience()}, nil
 }
 
 func (p *Pool) Borrow() (any, error) {
-	lent, err := p.Acquire(ever)
+	lent, err := p.Acquire(p.patience.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +58,7 @@ func (p *Pool) Counts() (inUse, open int) {
 }
 
 func (p *Pool) Close() error {
+	p.patience.End()
 	p.Pool.Close()
 	return nil
 }
