@@ -9,7 +9,7 @@ case ${1-} in
     *) [ -z "$(gofmt -l .)" ] || { gofmt -d . && exit 1; } ;;
 esac
 # The tags of every adapter's `build.tags`.
-go vet -tags duckdb_arrow ./core ./families/...
+go vet -tags duckdb_arrow ./core ./families/... ./pools/...
 # Each adapter is a program of its own.
 for adapter in adapters/*.go tests/*.go; do
     go vet -tags duckdb_arrow "$adapter"

@@ -64,7 +64,7 @@ def program(adapter: Adapter) -> Path:
 def built(name: str, source: Path, cgo: bool = False, tags: tuple[str, ...] = ()) -> Path:
     """A program of that file, in the cache under a hash over everything of ours that it depends on."""
     inputs = [source, FOLDER / "go.mod", FOLDER / "go.sum"]
-    inputs += [*sorted(FOLDER.glob("core/*")), *sorted(FOLDER.glob("families/*/*"))]
+    inputs += [file for part in ("core/*", "families/*/*", "pools/*/*") for file in sorted(FOLDER.glob(part))]
     key = compiling.key(inputs, [*FLAGS, go_version(), str(cgo), *tags])
 
     def compile_to(made: Path) -> None:

@@ -11,12 +11,12 @@ if ! cmp -s "$here/package-lock.json" "$tools/installed.json"; then
     cp "$here/package-lock.json" "$tools/installed.json"
 fi
 cd "$here"
-find core families adapters tests -name '*.js' | sort | while read -r file; do node --check "$file"; done
-"$tools/node_modules/.bin/prettier" --config "$here/prettier.json" --check core families adapters tests
+find core families adapters pools tests -name '*.js' | sort | while read -r file; do node --check "$file"; done
+"$tools/node_modules/.bin/prettier" --config "$here/prettier.json" --check core families adapters pools tests
 cp "$here/eslint.config.js" "$tools/"
-for folder in core families adapters tests; do
+for folder in core families adapters pools tests; do
     rm -rf "${tools:?}/$folder"
     cp -R "$here/$folder" "$tools/"
 done
 cd "$tools"
-node_modules/.bin/eslint --max-warnings 0 core families adapters tests
+node_modules/.bin/eslint --max-warnings 0 core families adapters pools tests

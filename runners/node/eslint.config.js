@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 
 const known =
-  "process performance Buffer URL AbortController console SharedArrayBuffer Atomics setTimeout TextEncoder".split(" ");
+  "process performance Buffer URL AbortController console SharedArrayBuffer Atomics setTimeout clearTimeout TextEncoder".split(" ");
 
 export default [
   js.configs.recommended,

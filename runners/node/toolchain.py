@@ -47,7 +47,7 @@ NODE_REMEDY = f"install Node {OLDEST} or newer with npm: apt-get install nodejs 
 COMPILERS = {"make": "make", "g++": "g++", "python3": "python3"}
 QUIET = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 SOURCES = Path(__file__).parent
-FOLDERS = ("core", "families", "adapters", "tests")
+FOLDERS = ("core", "families", "adapters", "pools", "tests")
 COMPLETE = "complete"  # written last: a folder without it was interrupted and is made again
 ENVIRONMENT = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "NODE_OPTIONS": "", "NODE_NO_WARNINGS": "1"}
 

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 
 	"github.com/jackc/pgx/v5/stdlib"
@@ -24,7 +25,12 @@ func (dialect) Connect(options core.Options) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return stdlib.OpenDB(*config), nil
+	if options.Get("pool", "none") == "none" || options.Get("profile", "tuned") == "shipped" {
+		return stdlib.OpenDB(*config), nil
+	}
+	// By itself it pings a connection that was idle for more than a second; the path says whether the pool does.
+	never := func(context.Context, stdlib.ShouldPingParams) bool { return false }
+	return stdlib.OpenDB(*config, stdlib.OptionShouldPing(never)), nil
 }
 
 func (dialect) Code(thrown error) (code, kind string) { return pgx.Code(thrown) }

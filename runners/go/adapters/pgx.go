@@ -12,6 +12,7 @@ import (
 	family "rowpath/families/pgx"
 	"rowpath/families/postgresql"
 	"rowpath/families/sqltext"
+	"rowpath/pools/pgxpool"
 )
 
 func main() { core.Main("pgx", func() core.Adapter { return &adapter{} }) }
@@ -34,6 +35,23 @@ func (a *adapter) Open(options core.Options) (err error) {
 	return err
 }
 
+func (a *adapter) OpenPool(options core.Options) (core.Pool, error) {
+	if name := options.Get("pool", "none"); name != pgxpool.Name {
+		return nil, core.Unsupported("pgx has no pool %s", name)
+	}
+	config, err := family.Config(options)
+	if err != nil {
+		return nil, err
+	}
+	return pgxpool.Over(config, options)
+}
+
+func (a *adapter) Share(options core.Options, pool core.Pool) {
+	a.options, a.config = options, pool.(*pgxpool.Pool).Config().ConnConfig
+}
+
+func (a *adapter) Seat(lent any) { a.connection = pgxpool.Connection(lent) }
+
 func (a *adapter) Slots(columns []core.Column) ([]core.Slot, error) {
 	slots := make([]core.Slot, len(columns))
 	for at, column := range columns {
@@ -53,7 +71,7 @@ func (a *adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, erro
 	case phase.Way == "bulk":
 		return a.bulk(phase, rows)
 	}
-	one := &statement{row: row, types: a.connection.TypeMap(), queries: phase.Kind == "query"}
+	one := &statement{row: row, types: pgtype.NewMap(), queries: phase.Kind == "query"} // as each connection begins
 	var err error
 	if a.options.Get("statement", "prepared") == "text" {
 		one.sql, err = sqltext.Texts(phase.SQL, phase.ParameterColumns, rows, postgresql.Literal)
@@ -75,16 +93,18 @@ func (a *adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, erro
 	case phase.InTransaction():
 		return a.inTransaction(one, 1), nil
 	}
-	return &single{one, a.connection}, nil
+	return &single{one, a}, nil
 }
 
 // single is a statement by itself, in autocommit.
 type single struct {
 	*statement
-	on *pgx.Conn
+	adapter *adapter
 }
 
-func (s *single) Run(row int, counters *core.Counters) error { return s.run(s.on, row, counters) }
+func (s *single) Run(row int, counters *core.Counters) error {
+	return s.run(s.adapter.connection, row, counters)
+}
 
 // RunPipeline sends all with one Sync behind them: one transaction, of which an error ends what follows it.
 func (s *single) RunPipeline(rows []int, counters *core.Counters, ended func(error)) {
@@ -100,7 +120,7 @@ func (s *single) pipeline(rows []int, counters *core.Counters, ended func(error)
 		sql, given := s.of(row)
 		queue.Queue(sql, given...)
 	}
-	results := s.on.SendBatch(ever, queue)
+	results := s.adapter.connection.SendBatch(ever, queue)
 	defer results.Close() // its error is one of those below
 	for range rows {
 		answer, err := results.Query()

@@ -5,9 +5,10 @@ import (
 	"strconv"
 )
 
-// clients are a path's clients: one connection each, and a goroutine each where there is more than one.
+// clients are a path's clients: one connection each or a pool for all, and a goroutine each where there is more than one.
 type clients struct {
 	adapters  []Adapter
+	pool      Pool // nil: each adapter has a connection of its own
 	options   Options
 	work      []chan func() // nil with a single client, which runs on the loop's own goroutine
 	connectNs int64         // of the first one
@@ -19,21 +20,44 @@ func openClients(make_ func() Adapter, options Options) (*clients, error) {
 		return nil, Unsupported("the Go runner has no concurrency %s", how)
 	}
 	opened := &clients{options: options}
-	for client := range count {
-		adapter := make_()
-		start := NowNs()
-		if err := adapter.Open(options); err != nil {
-			return nil, errors.Join(failureOf(err, "connect", adapter), opened.close())
-		}
-		if client == 0 {
-			opened.connectNs = NowNs() - start
-		}
-		opened.adapters = append(opened.adapters, adapter)
+	if err := opened.connect(make_, count); err != nil {
+		return nil, errors.Join(err, opened.close())
 	}
 	if count > 1 {
 		opened.start()
 	}
 	return opened, nil
+}
+
+// connect opens a connection for each client, or the pool that they share, all of its connections.
+func (c *clients) connect(make_ func() Adapter, count int) error {
+	pool, err := poolOf(make_(), c.options)
+	if err != nil {
+		return err
+	}
+	c.pool = pool
+	for client := range count {
+		adapter := make_()
+		if pool != nil {
+			adapter.(Pooled).Share(c.options, pool)
+		} else {
+			start := NowNs()
+			if err := adapter.Open(c.options); err != nil {
+				return failureOf(err, "connect", adapter)
+			}
+			if client == 0 {
+				c.connectNs = NowNs() - start
+			}
+		}
+		c.adapters = append(c.adapters, adapter)
+	}
+	if pool == nil {
+		return nil
+	}
+	if c.connectNs, err = fill(pool, max(int(c.options.Number("pool_size")), 1)); err != nil {
+		return failureOf(err, "connect", c.adapters[0])
+	}
+	return nil
 }
 
 func (c *clients) start() {
@@ -51,9 +75,26 @@ func (c *clients) start() {
 // first is the adapter of the client that also does what is not measured.
 func (c *clients) first() Adapter { return c.adapters[0] }
 
+// onFirst does something that is not measured on the first client's connection, or on one that a pool lends.
+func (c *clients) onFirst(do func(Adapter) error) error {
+	return c.on(c.first(), func() error { return do(c.first()) })
+}
+
+func (c *clients) on(adapter Adapter, do func() error) error {
+	if c.pool == nil {
+		return do()
+	}
+	return onLoan(c.pool, adapter, do)
+}
+
 func (c *clients) prepare(phase *Phase, rows [][]any) (*preparedPhase, error) {
-	if c.work != nil && (phase.Kind == "load" || phase.Kind == "connect") {
-		return nil, Unsupported("only one client can do the kind %s", phase.Kind)
+	if phase.Kind == "load" || phase.Kind == "connect" {
+		switch {
+		case c.work != nil:
+			return nil, Unsupported("only one client can do the kind %s", phase.Kind)
+		case c.pool != nil:
+			return nil, Unsupported("a pool is for queries and single statements, not for the kind %s", phase.Kind)
+		}
 	}
 	operations, err := phase.operations(len(rows))
 	if err != nil {
@@ -64,13 +105,12 @@ func (c *clients) prepare(phase *Phase, rows [][]any) (*preparedPhase, error) {
 	}
 	prepared := &preparedPhase{phase: phase, rows: rows, operations: int64(operations)}
 	for _, adapter := range c.adapters {
-		start := NowNs()
-		operation, err := adapter.Prepare(phase, rows)
+		operation, tookNs, err := c.prepareOn(adapter, phase, rows)
 		if err != nil {
 			return nil, errors.Join(failureOf(err, "sql", adapter), prepared.close())
 		}
 		if len(prepared.samplers) == 0 {
-			prepared.prepareNs = NowNs() - start
+			prepared.prepareNs = tookNs
 		}
 		made := &sampler{phase: phase, operation: operation, adapter: adapter, wrap: prepared.operations}
 		prepared.samplers = append(prepared.samplers, made)
@@ -82,6 +122,19 @@ func (c *clients) prepare(phase *Phase, rows [][]any) (*preparedPhase, error) {
 		prepared.spread(0, prepared.operations)
 	}
 	return prepared, nil
+}
+
+func (c *clients) prepareOn(adapter Adapter, phase *Phase, rows [][]any) (operation Operation, tookNs int64, err error) {
+	err = c.on(adapter, func() (err error) {
+		start := NowNs()
+		operation, err = adapter.Prepare(phase, rows)
+		tookNs = NowNs() - start
+		return err
+	})
+	if c.pool != nil && err == nil {
+		operation = &pooledOperation{operation, c.pool, adapter.(Pooled)}
+	}
+	return operation, tookNs, err
 }
 
 type sampleRequest struct {
@@ -152,12 +205,19 @@ func (c *clients) facts(settings map[string]string) {
 		settings["concurrency"] = "goroutines"
 		settings["cpu_of_clients"] = "all threads of the process, together: a goroutine has none of its own"
 	}
+	if c.pool != nil {
+		inUse, open := c.pool.Counts()
+		settings["pool_in_use"], settings["pool_open"] = strconv.Itoa(inUse), strconv.Itoa(open)
+	}
 }
 
 func (c *clients) close() error {
 	var all error
 	for _, work := range c.work {
 		close(work)
+	}
+	if c.pool != nil {
+		return c.pool.Close()
 	}
 	for _, adapter := range c.adapters {
 		all = errors.Join(all, adapter.Close())

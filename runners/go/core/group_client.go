@@ -158,6 +158,8 @@ func (c *groupClient) goOn(failed bool, ended, zero int64) int64 {
 
 func (c *groupClient) succeed(begun, ended int64, idle bool) {
 	c.slot.acknowledge(c.row)
+	c.counters.ended(ended)
+	c.slot.loans(c.counters.borrowNs, c.counters.returnNs)
 	c.serviceNs += ended - begun
 	c.slot.service(ended-begun, c.serviceNs)
 	if c.pacing.open {

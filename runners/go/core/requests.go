@@ -152,7 +152,8 @@ func (s *session) run(asked *runRequest) (any, error) {
 	ns := []int64{}
 	for _, statement := range asked.Statements {
 		start := NowNs()
-		if err := s.clients.first().Run(statement); err != nil && !asked.IgnoreErrors {
+		err := s.clients.onFirst(func(first Adapter) error { return first.Run(statement) })
+		if err != nil && !asked.IgnoreErrors {
 			return nil, err
 		}
 		ns = append(ns, NowNs()-start)
@@ -172,14 +173,19 @@ func (s *session) load(asked *loadRequest) (any, error) {
 	}
 	start := NowNs()
 	rows := prepared.rows[asked.First : asked.First+asked.Count]
-	if err := s.clients.first().Load(prepared.phase, rows); err != nil {
+	if err := s.clients.onFirst(func(first Adapter) error { return first.Load(prepared.phase, rows) }); err != nil {
 		return nil, err
 	}
 	return object{"rows": asked.Count, "ns": NowNs() - start}, nil
 }
 
 func (s *session) interrupt(asked *Interruption) (any, error) {
-	return s.clients.first().Interrupt(*asked)
+	var outcome Outcome
+	err := s.clients.onFirst(func(first Adapter) (err error) {
+		outcome, err = first.Interrupt(*asked)
+		return err
+	})
+	return outcome, err
 }
 
 type describeRequest struct {
@@ -187,7 +193,11 @@ type describeRequest struct {
 }
 
 func (s *session) describe(asked *describeRequest) (any, error) {
-	columns, err := s.clients.first().Describe(asked.SQL)
+	var columns []DescribedColumn
+	err := s.clients.onFirst(func(first Adapter) (err error) {
+		columns, err = first.Describe(asked.SQL)
+		return err
+	})
 	return object{"columns": columns}, err
 }
 
@@ -197,7 +207,7 @@ func (s *session) facts(*struct{}) (any, error) {
 	facts.Settings["gogc"] = environment("GOGC", "100")
 	facts.Settings["gomemlimit"] = environment("GOMEMLIMIT", "off")
 	s.clients.facts(facts.Settings)
-	if err := s.clients.first().Facts(facts); err != nil {
+	if err := s.clients.onFirst(func(first Adapter) error { return first.Facts(facts) }); err != nil {
 		return nil, err
 	}
 	facts.Runtime = fmt.Sprintf("%s %s/%s, compiler %s, GOMAXPROCS=%s, GOGC=%s", runtime.Version(), runtime.GOOS,

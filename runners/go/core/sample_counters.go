@@ -11,10 +11,13 @@ type Counters struct {
 	startNs    int64
 	executeNs  int64
 	firstRowNs int64
+	borrowNs   int64 // of a pool: until a connection came
+	returnNs   int64 // until it was given back
+	workedNs   int64 // when the work on a borrowed connection ended; 0: none is to be returned
 	before     delivered
 }
 
-type delivered struct{ rows, touch, connectNs, executeNs, firstRowNs int64 }
+type delivered struct{ rows, touch, connectNs, executeNs, firstRowNs, borrowNs int64 }
 
 // Executed is to be called as soon as the driver's execute has returned.
 func (c *Counters) Executed() {
@@ -52,15 +55,31 @@ func (c *Counters) Restart() error {
 
 func (c *Counters) begin(startNs int64) {
 	c.startNs = startNs
-	c.before = delivered{c.Rows, c.Touch, c.ConnectNs, c.executeNs, c.firstRowNs}
+	c.before = delivered{c.Rows, c.Touch, c.ConnectNs, c.executeNs, c.firstRowNs, c.borrowNs}
+}
+
+// borrowed: a pool has lent a connection to the operation that began.
+func (c *Counters) borrowed() { c.borrowNs += NowNs() - c.startNs }
+
+// worked: the connection is about to be returned.
+func (c *Counters) worked() { c.workedNs = NowNs() }
+
+// ended: the successful operation is over, and its connection was returned.
+func (c *Counters) ended(nowNs int64) {
+	if c.workedNs > 0 {
+		c.returnNs += nowNs - c.workedNs
+		c.workedNs = 0
+	}
 }
 
 // undo forgets the operation under way: a failed one is never part of a result.
 func (c *Counters) undo() {
 	b := c.before
 	c.Rows, c.Touch, c.ConnectNs, c.executeNs, c.firstRowNs = b.rows, b.touch, b.connectNs, b.executeNs, b.firstRowNs
+	c.borrowNs, c.workedNs = b.borrowNs, 0
 }
 
 func (c *Counters) reset() {
 	c.Rows, c.Touch, c.ConnectNs, c.executeNs, c.firstRowNs = 0, 0, 0, 0, 0
+	c.borrowNs, c.returnNs, c.workedNs = 0, 0, 0
 }

@@ -18,6 +18,7 @@ type part struct {
 	touch                            int64
 	failure                          *Failure
 	executeNs, firstRowNs, connectNs int64
+	borrowNs, returnNs               int64
 	windowNs, windowCPUNs            int64
 }
 
@@ -31,6 +32,8 @@ type sampleReply struct {
 	ExecuteNs   int64    `json:"execute_ns"`
 	FirstRowNs  int64    `json:"first_row_ns"`
 	ConnectNs   int64    `json:"connect_ns"`
+	BorrowNs    int64    `json:"borrow_ns,omitempty"`
+	ReturnNs    int64    `json:"return_ns,omitempty"`
 	CollectorNs int64    `json:"collector_ns"`
 	Collections int64    `json:"collections"`
 	Clients     []part   `json:"clients,omitempty"`
@@ -48,6 +51,7 @@ func replyOf(phase *Phase, parts []part) *sampleReply {
 	reply.Failure = total.failure
 	reply.WindowNs, reply.WindowCPUNs = total.windowNs, total.windowCPUNs
 	reply.ExecuteNs, reply.FirstRowNs, reply.ConnectNs = total.executeNs, total.firstRowNs, total.connectNs
+	reply.BorrowNs, reply.ReturnNs = total.borrowNs, total.returnNs
 	if len(parts) > 1 {
 		reply.Clients = parts
 	}
@@ -62,6 +66,8 @@ func (p *part) add(other part) {
 	p.touch += other.touch
 	p.executeNs += other.executeNs
 	p.firstRowNs += other.firstRowNs
+	p.borrowNs += other.borrowNs
+	p.returnNs += other.returnNs
 	p.Ns = max(p.Ns, other.Ns)
 	p.MaxNs = max(p.MaxNs, other.MaxNs)
 	if p.MinNs == 0 || (other.MinNs > 0 && other.MinNs < p.MinNs) {

@@ -63,6 +63,7 @@ func (s *sampler) fill(done *part) {
 	done.Rows, done.touch = s.counters.Rows, s.counters.Touch
 	done.executeNs, done.firstRowNs = s.counters.executeNs, s.counters.firstRowNs
 	done.connectNs = s.counters.ConnectNs
+	done.borrowNs, done.returnNs = s.counters.borrowNs, s.counters.returnNs
 	done.LeadInOperations = done.leadInOperations
 	done.MaxNs = s.maxNs
 	if s.maxNs > 0 {
@@ -135,6 +136,7 @@ func (s *sampler) step(start int64) int64 {
 		s.row = 0
 	}
 	end := NowNs()
+	s.counters.ended(end)
 	stampLoop(end)
 	s.minNs = min(s.minNs, end-start)
 	s.maxNs = max(s.maxNs, end-start)

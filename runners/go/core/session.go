@@ -174,7 +174,11 @@ func (s *session) open(asked *openRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	pid, err := opened.first().ServerPid()
+	var pid int64
+	err = opened.onFirst(func(first Adapter) (err error) {
+		pid, err = first.ServerPid()
+		return err
+	})
 	if err != nil {
 		return nil, errors.Join(failureOf(err, "connect", opened.first()), opened.close())
 	}

@@ -85,6 +85,14 @@ func (s *slot) latency(ns, sumNs int64) {
 
 func (s *slot) lateness(ns int64) { s.record(latenessAt, ns) }
 
+// loans are the sums over the successful operations' borrowing and returning.
+func (s *slot) loans(borrowNs, returnNs int64) {
+	if borrowNs > 0 {
+		s.put(12, borrowNs)
+		s.put(13, returnNs)
+	}
+}
+
 // succeeded is the last thing written of a successful operation but rest.
 func (s *slot) succeeded(operations, rows int64) {
 	s.put(9, rows)

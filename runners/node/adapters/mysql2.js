@@ -12,7 +12,16 @@ import { MysqlAdapter } from "../families/mysql/adapter.js";
 const EXACT = { supportBigNumbers: true, bigNumberStrings: true, dateStrings: true, jsonStrings: true };
 
 export default class Mysql2 extends MysqlAdapter {
+  static pools = ["mysql2"];
   bulkWays = ["multi-row"];
+
+  get poolSettings() {
+    return { ...this.address, ...EXACT, rowsAsArray: true, charset: "utf8mb4" };
+  }
+
+  seat(lent) {
+    this.connection = lent;
+  }
 
   /** The driver leaves out Node's hook for the host's name: it has a word of its own. */
   get address() {
@@ -24,18 +33,12 @@ export default class Mysql2 extends MysqlAdapter {
   }
 
   async logIn() {
-    const connection = await mysql.createConnection({
-      ...this.address,
-      ...EXACT,
-      rowsAsArray: true,
-      charset: "utf8mb4",
-    });
+    const connection = await mysql.createConnection(this.poolSettings);
     connection.connection.on("error", () => {}); // a lost connection: the next query says so
     return connection;
   }
 
   prepare(phase, parameters) {
-    const { connection } = this;
     const { sql } = phase;
     const converters = this.converters(phase);
     if (phase.kind === "connect") {
@@ -52,10 +55,11 @@ export default class Mysql2 extends MysqlAdapter {
     const way = this.statement === "prepared" ? "execute" : "query";
     const call = args && this.statement === "text" ? (text) => [text] : (values) => [sql, values];
     if (this.singleRow && deliversRows(phase)) {
-      const execute = (argument) => connection.connection[way](...call(argument)).stream();
+      const execute = (argument) => this.connection.connection[way](...call(argument)).stream();
       return new Operation({ execute, args, rows: "each", converters });
     }
-    return new Operation({ execute: (argument) => connection[way](...call(argument)), args, rows: "of:0", converters });
+    const execute = (argument) => this.connection[way](...call(argument));
+    return new Operation({ execute, args, rows: "of:0", converters });
   }
 
   bulk(phase) {

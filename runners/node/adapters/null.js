@@ -21,15 +21,18 @@ function stalling(burnNs, stallNs, every) {
   };
 }
 
+/** What one operation does, with these options. */
+export function workOf(options) {
+  const [burnNs, stallNs, every] = ["burn_ns", "stall_ns", "stall_every"].map((name) => Number(options[name] ?? 0));
+  if (stallNs && every) return stalling(burnNs, stallNs, every);
+  return burnNs ? burning(burnNs) : () => {};
+}
+
 export default class Null extends Adapter {
   static concurrency = "threads";
 
   prepare() {
-    const [burnNs, stallNs, every] = ["burn_ns", "stall_ns", "stall_every"].map((name) =>
-      Number(this.options[name] ?? 0),
-    );
-    if (stallNs && every) return new Operation({ execute: stalling(burnNs, stallNs, every), rows: "here" });
-    return new Operation({ execute: burnNs ? burning(burnNs) : () => {}, rows: "here" });
+    return new Operation({ execute: workOf(this.options), rows: "here" });
   }
 
   transaction() {

@@ -11,6 +11,12 @@ import { parsersBeside, PostgresqlAdapter, SESSION_OPTIONS } from "../families/p
 const types = parsersBeside(pg.types);
 const rowMode = "array"; // two columns may have one name
 let statements = 0; // a name is for one SQL text
+const names = new WeakMap(); // of phases: all clients have one, as a pool lends each of them every connection
+
+function nameOf(phase) {
+  if (!names.has(phase)) names.set(phase, `s${++statements}`);
+  return names.get(phase);
+}
 
 async function* batchesOf(client, cursor, size) {
   const reading = client.query(cursor);
@@ -22,13 +28,22 @@ async function* batchesOf(client, cursor, size) {
 }
 
 export default class Pg extends PostgresqlAdapter {
+  static pools = ["pg-pool"];
+
+  get poolSettings() {
+    return { ...this.address, ssl: this.ssl, options: this.plain ? undefined : SESSION_OPTIONS };
+  }
+
+  seat(lent) {
+    this.client = lent;
+  }
+
   async connect() {
     this.client = await this.logIn();
   }
 
   async logIn() {
-    const options = this.plain ? undefined : SESSION_OPTIONS;
-    const client = new pg.Client({ ...this.address, ssl: this.ssl, options });
+    const client = new pg.Client(this.poolSettings);
     client.on("error", () => {}); // a lost connection: the next query says so
     await client.connect();
     return client;
@@ -39,7 +54,7 @@ export default class Pg extends PostgresqlAdapter {
   }
 
   prepare(phase, parameters) {
-    const { client, cursorRows } = this;
+    const { cursorRows } = this;
     const text = this.placed(phase);
     const converters = this.converters(phase);
     if (phase.kind === "connect") {
@@ -58,7 +73,7 @@ export default class Pg extends PostgresqlAdapter {
       const cursor = (argument) =>
         asText ? new Cursor(argument, [], { rowMode, types }) : new Cursor(text, argument ?? [], { rowMode, types });
       return new Operation({
-        execute: (argument) => batchesOf(client, cursor(argument), cursorRows),
+        execute: (argument) => batchesOf(this.client, cursor(argument), cursorRows),
         args,
         rows: "batches",
         converters,
@@ -66,13 +81,13 @@ export default class Pg extends PostgresqlAdapter {
     }
     if (asText)
       return new Operation({
-        execute: (sql) => client.query({ text: sql, rowMode, types }),
+        execute: (sql) => this.client.query({ text: sql, rowMode, types }),
         args,
         rows: "of:rows",
         converters,
       });
-    const name = this.statement === "prepared" ? `s${++statements}` : undefined;
-    const execute = (values) => client.query({ name, text, values, rowMode, types });
+    const name = this.statement === "prepared" ? nameOf(phase) : undefined;
+    const execute = (values) => this.client.query({ name, text, values, rowMode, types });
     return new Operation({ execute, args, rows: "of:rows", converters });
   }
 

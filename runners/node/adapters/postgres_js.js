@@ -28,11 +28,17 @@ async function opened(options) {
 }
 
 export default class PostgresJs extends PostgresqlAdapter {
+  static pools = ["postgres-js"];
+
+  seat(lent) {
+    this.sql = lent;
+  }
+
   async connect() {
     this.sql = await this.logIn();
   }
 
-  logIn() {
+  get poolSettings() {
     if (this.address.host.includes(":")) {
       throw new Unsupported("this driver connects to 127.0.0.1 where the host is an IPv6 address");
     }
@@ -41,7 +47,11 @@ export default class PostgresJs extends PostgresqlAdapter {
     if (!this.plain) settings.connection = SESSION;
     const pipeline = Number(this.options.pipeline);
     if (pipeline > SENT_AT_MOST) settings.max_pipeline = pipeline;
-    return opened({ ...this.address, ...settings });
+    return { ...this.address, ...settings };
+  }
+
+  logIn() {
+    return opened(this.poolSettings);
   }
 
   serverPid() {
@@ -49,7 +59,7 @@ export default class PostgresJs extends PostgresqlAdapter {
   }
 
   prepare(phase, parameters) {
-    const { sql, cursorRows } = this;
+    const { cursorRows } = this;
     const text = this.placed(phase);
     const converters = this.converters(phase);
     if (phase.kind === "connect") {
@@ -60,7 +70,9 @@ export default class PostgresJs extends PostgresqlAdapter {
     const asText = args && this.statement === "text";
     // Left out, `simple` is true of a statement without values, which would then be sent as text on each execution.
     const settings = { prepare: this.statement === "prepared", simple: this.statement === "text" };
-    const query = asText ? (statement) => sql.unsafe(statement) : (values) => sql.unsafe(text, values ?? [], settings);
+    const query = asText
+      ? (statement) => this.sql.unsafe(statement)
+      : (values) => this.sql.unsafe(text, values ?? [], settings);
     if (cursorRows && deliversRows(phase)) {
       const execute = (argument) => query(argument).values().cursor(cursorRows);
       return new Operation({ execute, args, rows: "batches", converters });

@@ -8,6 +8,8 @@ export class Adapter {
   static concurrency = "tasks";
   /** Why the driver has no `cancel` or no `timeout`: a synchronous one could not be stopped while it is tried. */
   static lacks = {};
+  /** The pools, each a file of `pools/`, that lend connections of this driver. */
+  static pools = [];
   /** The driver's bulk ways of storing rows, the quickest first. */
   bulkWays = [];
 
@@ -24,6 +26,16 @@ export class Adapter {
   /** Connects and logs in: the part of `open` that is timed. Returns notes on the connection (`delivers`). */
   connect() {
     return {};
+  }
+
+  /** What a pool opens its connections with. */
+  get poolSettings() {
+    return {};
+  }
+
+  /** Works on this connection, which a pool has lent, until the next one. */
+  seat() {
+    throw new Unsupported("this driver has no pool");
   }
 
   /** The process that serves this connection, or null. */

@@ -3,6 +3,7 @@
 import { Clients } from "./clients.js";
 import { clock } from "./clock.js";
 import { GroupClient } from "./group_client.js";
+import { LoopWatch } from "./loop_watch.js";
 import { threadCpuNs } from "./native.js";
 import { preparedSampler } from "./prepared_phase.js";
 
@@ -25,11 +26,11 @@ function meeting(count, note) {
 
 /** Several clients, each a task; all on the main thread's event loop. */
 export class ClientTasks extends Clients {
-  /** Opens so many more connections. */
+  /** Opens so many more connections; with a pool none. */
   async openOthers(count) {
     for (let i = 0; i < count; i++) {
       const other = new this.adapter.constructor(this.adapter.options);
-      await other.connect();
+      if (!this.pool) await other.connect();
       this.others.push(other);
     }
   }
@@ -37,7 +38,7 @@ export class ClientTasks extends Clients {
   async prepareOthers(prepared) {
     const { phase, parameters } = prepared;
     prepared.samplers = [prepared.sampler];
-    for (const other of this.others) prepared.samplers.push(await preparedSampler(phase, parameters, other));
+    for (const other of this.others) prepared.samplers.push(await preparedSampler(phase, parameters, other, this.pool));
   }
 
   async atOnce(prepared, shares) {
@@ -61,7 +62,8 @@ export class ClientTasks extends Clients {
     );
     return async () => {
       const cpu = threadCpuNs();
-      const done = await Promise.all(clients.map((client) => client?.work()));
+      const watch = new LoopWatch(clients.filter(Boolean).map((client) => client.slot.head));
+      const done = await Promise.all(clients.map((client) => client?.work())).finally(() => watch.stop());
       const busy = done.filter(Boolean);
       for (const each of busy) each.cpuNs = 0;
       if (busy.length) busy[0].cpuNs = threadCpuNs() - cpu; // the thread is everyone's

@@ -3,16 +3,32 @@
 import { clock } from "./clock.js";
 import { collectedSince } from "./collector.js";
 import { Unsupported } from "./failure.js";
+import { onLoan } from "./pool.js";
 import { PreparedPhase, preparedSampler } from "./prepared_phase.js";
 import { touchText } from "./touch.js";
 
 const SEVERAL = ["query", "execute", "null"];
 
-/** What clients as tasks and clients as threads have in common; `adapter`, the first client's, is connected. */
+/**
+ * What clients as tasks and clients as threads have in common; `adapter`, the first client's, is connected. With a pool
+ * none of them has a connection of its own.
+ */
 export class Clients {
   constructor(adapter) {
     this.adapter = adapter;
     this.others = [];
+    this.pool = null;
+  }
+
+  /** Does something that is not measured on the first client's connection, or on one that the pool lends. */
+  onFirst(work) {
+    return this.pool ? onLoan(this.pool, this.adapter, () => work(this.adapter)) : work(this.adapter);
+  }
+
+  /** What the connection's settings lack. */
+  get facts() {
+    const { pool, count } = this;
+    return pool ? { clients: count, pool_in_use: pool.inUse, pool_open: pool.open } : { clients: count };
   }
 
   get count() {
@@ -21,10 +37,11 @@ export class Clients {
 
   /** The phase prepared on every connection. */
   async prepare(phase, parameters, spec, slice) {
-    if (this.others.length && !SEVERAL.includes(phase.kind)) {
-      throw new Unsupported(`several clients at once are for queries and single statements, not for ${phase.kind}`);
+    if ((this.others.length || this.pool) && !SEVERAL.includes(phase.kind)) {
+      const what = this.pool ? "a pool is" : "several clients at once are";
+      throw new Unsupported(`${what} for queries and single statements, not for ${phase.kind}`);
     }
-    const sampler = await preparedSampler(phase, parameters, this.adapter);
+    const sampler = await preparedSampler(phase, parameters, this.adapter, this.pool);
     const prepared = new PreparedPhase(phase, parameters, sampler, this.count);
     await this.prepareOthers(prepared, spec, slice);
     return prepared;
@@ -55,7 +72,7 @@ export class Clients {
   /** Closes every connection, the first one last, also after one that fails; the first failure is thrown. */
   async close() {
     const failures = [];
-    for (const each of [...this.others, this.adapter]) {
+    for (const each of this.pool ? [this.pool] : [...this.others, this.adapter]) {
       try {
         await each.close();
       } catch (error) {
@@ -101,5 +118,7 @@ function summed(turns, columns) {
     execute_ns: total("executeNs"),
     first_row_ns: total("firstRowNs"),
     connect_ns: total("connectNs"),
+    borrow_ns: total("borrowNs"),
+    return_ns: total("returnNs"),
   };
 }

@@ -13,13 +13,13 @@ const FAILURES_LIMIT = 100;
 const AFTER_FAILURE_NS = 10_000_000;
 const TURN_NS = 5_000_000;
 
-const CLIENT = ({ operation, mend, pace, withdraw, record, acknowledge, doubt }) => `
+const CLIENT = ({ operation, mend, count, pace, withdraw, record, acknowledge, doubt }) => `
 return async function work() {
   const zero = await begun();
   if (!zero) { head[0] = ${DONE}n; return {}; }
   let index = first, operations = 0, failed = 0, inARow = 0, rows = 0, sum = 0, total = 0n;
   let served = 0, late = 0, lost = 0, then = 0, due = 0, idle = false, now = 0, state = ${DONE}n;
-  let executing = 0, fetching = 0;
+  let executing = 0, fetching = 0, borrowed = 0, worked = 0, borrowing = 0, returning = 0;
   head[0] = ${WORKS}n;
   const dueTimes = schedule && schedule(zero);
   const cpu = threadCpuNs();
@@ -36,6 +36,7 @@ return async function work() {
     try {
       ${operation}
       then = clock();
+      ${count}
       inARow = 0;
       ${acknowledge}
       const took = then - now;
@@ -72,6 +73,7 @@ return async function work() {
   return { operations, failed, rows, total: total + BigInt(sum), begunNs: started, endedNs: then, cpuNs: threadCpuNs() - cpu };
 };`;
 
+const LOANS = "head[12] = BigInt(borrowing); head[13] = BigInt(returning);";
 const CLOSED = { pace: "", withdraw: "", record: "" };
 const PAUSED = { ...CLOSED, pace: "if (then && !(await until(then + pauseNs, 0))) break;" };
 const OPEN = {
@@ -102,6 +104,7 @@ export class GroupClient {
     this.failures = new Map();
     this.region = regionOf(assignment);
     const slot = new Slot({ ...assignment, rows: Math.max(assignment.parameters, 1) });
+    this.slot = slot;
     this.loop = this.#made(sampler, slot);
     slot.head[3] = BigInt(this.region[0]);
     slot.head[0] = BigInt(WAITS);
@@ -128,6 +131,7 @@ export class GroupClient {
       ...pieces,
       operation: sampler.codeWithoutStamps,
       mend: sampler.mend,
+      count: sampler.count && `${sampler.count} ${LOANS}`,
       acknowledge: kept ? "acknowledged[index]++;" : "",
       doubt: kept ? `acknowledged[${Math.max(parameters, 1)} + index]++;` : "",
     });

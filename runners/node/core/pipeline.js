@@ -35,6 +35,7 @@ return async function block(position, durationNs, limit) {
   return {
     operations, failed, failure, rows, total: total + BigInt(sum), ns: now - started, cpuNs: threadCpuNs() - cpu,
     lowNs: Math.floor(low), highNs: Math.floor(high), executeNs: 0, firstRowNs: 0, connectNs: 0, endedNs: now,
+    borrowNs: 0, returnNs: 0,
   };
 };`;
 

@@ -1,7 +1,9 @@
 // A phase made ready on every connection, and where its clients go on.
 
+import { Unsupported } from "./failure.js";
 import { loadOperation } from "./load.js";
 import { PipelineSampler, pipelineSize } from "./pipeline.js";
+import { loansOf } from "./pool.js";
 import { Sampler } from "./sampler.js";
 
 /** One phase: where each of `clients` clients goes on. */
@@ -40,13 +42,15 @@ export class PreparedPhase {
   }
 }
 
-/** The sampler of a phase on one connection. */
-export async function preparedSampler(phase, parameters, adapter) {
+/** The sampler of a phase on one connection, or on those that a pool lends. */
+export async function preparedSampler(phase, parameters, adapter, pool = null) {
   const ready =
     phase.kind === "load"
       ? await loadOperation(adapter, phase, parameters ?? [], adapter.options.bulk ?? "none")
       : { operation: await adapter.prepare(phase, parameters), transaction: adapter.transaction(phase) };
   const size = pipelineSize(adapter.options, phase, parameters, ready.transaction);
+  if (size && pool) throw new Unsupported("a pool lends a connection for one operation, not for a pipeline");
   if (size) return new PipelineSampler(phase, ready.operation, size);
-  return new Sampler(phase.kind, phase.columns, ready.operation, phase.stamps, ready.transaction);
+  const loans = pool && loansOf(pool, adapter);
+  return new Sampler(phase.kind, phase.columns, ready.operation, phase.stamps, ready.transaction, loans);
 }

@@ -16,16 +16,18 @@ import { nameOfType } from "./codec.js";
 import { Digest } from "./digest.js";
 import { threadCpuNs } from "./native.js";
 import { deliversRows } from "./phase.js";
+import { COUNT_LOAN, lending } from "./pool.js";
 import * as touch from "./touch.js";
 
 export const FAILURES_LIMIT = 100;
 
-const BLOCK = ({ operation, done, async, mend }) => `
+const BLOCK = ({ operation, done, async, mend, count }) => `
 return ${async} function block(position, durationNs, limit) {
   const last = args.length - 1;
   let index = position % (last + 1);
   let operations = 0, failed = 0, failure = null, rows = 0, sum = 0, total = 0n;
   let executing = 0, fetching = 0, connecting = 0, low = Infinity, high = 0;
+  let borrowed = 0, worked = 0, borrowing = 0, returning = 0;
   const cpu = threadCpuNs();
   const started = clock();
   let now = started;
@@ -42,6 +44,7 @@ return ${async} function block(position, durationNs, limit) {
     }
     index = index === last ? 0 : index + 1;
     const then = clock();
+    ${count}
     const took = then - now;
     now = then;
     if (took < low) low = took;
@@ -51,6 +54,7 @@ return ${async} function block(position, durationNs, limit) {
   return {
     operations, failed, failure, rows, total: total + BigInt(sum), ns: now - started, cpuNs: threadCpuNs() - cpu,
     lowNs: low, highNs: high, executeNs: executing, firstRowNs: fetching, connectNs: connecting, endedNs: now,
+    borrowNs: borrowing, returnNs: returning,
   };
 };`;
 
@@ -67,6 +71,8 @@ const NOTHING_DONE = {
   executeNs: 0,
   firstRowNs: 0,
   connectNs: 0,
+  borrowNs: 0,
+  returnNs: 0,
 };
 
 /** JavaScript that takes the rows which `call` gives; `stamp`: what to do before the first row's values are taken. */
@@ -85,17 +91,21 @@ function rowsOf(form, call, take, stamps) {
   return `${stamps ? "let stamped = false;" : ""} const found = ${found}; ${executed} ${loop} ${none}`;
 }
 
-/** The loop of one phase on one connection; `transaction` has `begin`, `commit` and `rollback`, or is null. */
+/**
+ * The loop of one phase on one connection; `transaction` has `begin`, `commit` and `rollback`, or is null. With `loans`
+ * (`borrow`, `release` and `seat`) each operation has a connection of its own from a pool.
+ */
 export class Sampler {
-  constructor(kind, columns, operation, stamps = false, transaction = null) {
+  constructor(kind, columns, operation, stamps = false, transaction = null, loans = null) {
     this.columns = columns;
     this.operation = operation;
     this.transaction = transaction;
+    this.loans = loans;
     this.converters = columns.map((_, i) => operation.converters[i] ?? null);
     this.async = operation.synchronous ? "" : "async";
     this.wait = operation.synchronous ? "" : "await ";
     const unusual = touch.unusualRow(columns, this.converters);
-    this.scope = { clock, threadCpuNs, unusual, ...touch, ...operation, ...transaction };
+    this.scope = { clock, threadCpuNs, unusual, ...touch, ...operation, ...transaction, ...loans };
     for (const [i, convert] of this.converters.entries()) if (convert) this.scope[`convert${i}`] = convert;
     this.code = this.#operationCode(kind, stamps);
     this.codeWithoutStamps = this.#operationCode(kind, false);
@@ -111,8 +121,18 @@ export class Sampler {
     return this.#function(source, names);
   }
 
-  /** JavaScript that undoes a failed operation; what fails there too adds nothing. */
+  /** JavaScript that undoes a failed operation. */
   get mend() {
+    return this.loans ? "worked = 0;" : this.#rollback;
+  }
+
+  /** JavaScript that counts what a pool took of an operation. */
+  get count() {
+    return this.loans ? COUNT_LOAN : "";
+  }
+
+  /** What fails there too adds nothing. */
+  get #rollback() {
     return this.transaction ? `try { ${this.wait}rollback(); } catch {}` : "";
   }
 
@@ -183,8 +203,8 @@ export class Sampler {
   }
 
   #block(done) {
-    const { code: operation, async, mend } = this;
-    return this.#function(BLOCK({ operation, done, async, mend }));
+    const { code: operation, async, mend, count } = this;
+    return this.#function(BLOCK({ operation, done, async, mend, count }));
   }
 
   #function(source, names = {}) {
@@ -199,7 +219,11 @@ export class Sampler {
     const code = deliversRows({ kind, columns: this.columns })
       ? rowsOf(rows, call, this.take(), stamps)
       : `${this.wait}${call};`;
-    return this.#inTransaction(code);
+    return this.#onLoan(this.#inTransaction(code));
+  }
+
+  #onLoan(code) {
+    return this.loans ? lending(code, this.#rollback) : code;
   }
 
   #connectCode(take) {
@@ -220,7 +244,8 @@ export class Sampler {
     const code = deliversRows({ kind, columns: this.columns })
       ? rowsOf(rows, call, keep, false)
       : `${this.wait}${call};`;
-    return `try { ${this.#inTransaction(code)} } catch (error) { ${this.mend} throw error; } return rows;`;
+    const whole = this.#onLoan(this.#inTransaction(code));
+    return `let borrowed, worked; try { ${whole} } catch (error) { ${this.mend} throw error; } return rows;`;
   }
 
   /** JavaScript that takes the values of `row`. */

@@ -10,6 +10,7 @@ import { tryInterruption } from "./interruption.js";
 import { store } from "./load.js";
 import { threadId } from "./native.js";
 import { Phase } from "./phase.js";
+import { fill, poolOf } from "./pool.js";
 
 const PROTOCOL = [3, 0];
 const CODEC = 2;
@@ -90,12 +91,15 @@ export class Session {
     const Clients = Adapter.concurrency === "tasks" ? ClientTasks : ClientThreads;
     let clients;
     try {
+      const pool = await poolOf(adapter);
       const started = clock();
-      const delivers = await adapter.connect();
-      const connectNs = clock() - started;
+      const delivers = pool ? {} : await adapter.connect();
+      let connectNs = clock() - started;
       clients = new Clients(adapter, this.driver, this.source);
+      clients.pool = pool;
+      if (pool) connectNs = await fill(pool, pool.size);
       await clients.openOthers(count - 1);
-      const serverPid = (await adapter.serverPid()) ?? null;
+      const serverPid = (await clients.onFirst(() => adapter.serverPid())) ?? null;
       [this.adapter, this.clients] = [adapter, clients];
       return { connect_ns: connectNs, server_pid: serverPid, delivers: delivers ?? {} };
     } catch (error) {
@@ -148,7 +152,7 @@ export class Session {
       throw new Failure("internal", `the phase has ${rows.length} parameters, not [${first}, ${first + count})`);
     }
     const started = clock();
-    await store(this.adapter, phase, rows.slice(first, first + count));
+    await this.clients.onFirst((adapter) => store(adapter, phase, rows.slice(first, first + count)));
     return { rows: count, ns: clock() - started };
   }
 
@@ -157,16 +161,17 @@ export class Session {
   }
 
   async describe({ sql }) {
-    return { columns: await this.#opened().describe(sql) };
+    this.#opened();
+    return { columns: await this.clients.onFirst((adapter) => adapter.describe(sql)) };
   }
 
   async run({ statements, ignore_errors: ignoreErrors }) {
-    const adapter = this.#opened();
+    this.#opened();
     const ns = [];
     for (const statement of statements) {
       const started = clock();
       try {
-        await adapter.run(statement);
+        await this.clients.onFirst((adapter) => adapter.run(statement));
       } catch (error) {
         if (!ignoreErrors) throw error;
       }
@@ -176,8 +181,10 @@ export class Session {
   }
 
   async facts() {
-    const found = await this.#opened().facts();
-    const settings = { ...found.settings, clients: this.clients.count, node_options: process.execArgv.join(" ") };
+    this.#opened();
+    const own = this.clients.facts; // before a connection is borrowed for the others
+    const found = await this.clients.onFirst((adapter) => adapter.facts());
+    const settings = { ...found.settings, ...own, node_options: process.execArgv.join(" ") };
     for (const [name, value] of Object.entries(settings)) settings[name] = String(value);
     const facts = { driver_version: "", engine_version: "", build: "", libraries: {}, ...found, settings };
     return { ...facts, runtime: `Node ${process.versions.node}, V8 ${process.versions.v8} (${process.execPath})` };

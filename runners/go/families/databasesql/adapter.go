@@ -10,6 +10,7 @@ import (
 
 	"rowpath/core"
 	"rowpath/families/sqltext"
+	pool "rowpath/pools/databasesql"
 )
 
 // Dialect is what a driver of database/sql has of its own.
@@ -53,12 +54,16 @@ type Describes interface {
 	Described(name, kind string) core.DescribedColumn
 }
 
-// Adapter is a path through database/sql: a pool of one connection for each client, as programs in Go have it.
+var ever = context.Background()
+
+// Adapter is a path through database/sql: a pool of one connection for each client, as programs in Go have it, or one
+// pool for all.
 type Adapter struct {
 	core.Base
 	Dialect
 	options core.Options
-	db      *sql.DB
+	db      *sql.DB // nil where the clients share a pool
+	session Session
 }
 
 // Over is an adapter of that dialect.
@@ -87,9 +92,29 @@ func Lost(thrown error) bool {
 // Open connects.
 func (a *Adapter) Open(options core.Options) (err error) {
 	a.options = options
-	a.db, err = a.connected()
+	if a.db, err = a.connected(); err == nil {
+		a.session = a.db
+	}
 	return err
 }
+
+// OpenPool is the driver's pool with more than one connection.
+func (a *Adapter) OpenPool(options core.Options) (core.Pool, error) {
+	if name := options.Get("pool", "none"); name != pool.Name {
+		return nil, core.Unsupported("the drivers of database/sql have no pool %s", name)
+	}
+	db, err := a.Connect(options)
+	if err != nil {
+		return nil, err
+	}
+	return pool.Over(db, options), nil
+}
+
+// Share keeps what the path is.
+func (a *Adapter) Share(options core.Options, _ core.Pool) { a.options = options }
+
+// Seat takes a lent connection.
+func (a *Adapter) Seat(lent any) { a.session = lent.(*sql.Conn) }
 
 func (a *Adapter) connected() (*sql.DB, error) {
 	db, err := a.Connect(a.options)
@@ -130,11 +155,15 @@ func (a *Adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, erro
 	case phase.Kind == "null":
 		return nil, core.Unsupported("this path has no operation of kind null")
 	}
-	made, err := a.statement(phase, rows)
+	one := &operation{adapter: a, row: row, queries: phase.Kind == "query"}
+	if a.db == nil && a.options.Get("statement", "prepared") == "prepared" {
+		one.loan, err = newOfLoan(a.SQL(phase), rows, a.Bind)
+	} else {
+		one.statement, err = a.statement(phase, rows)
+	}
 	if err != nil {
 		return nil, err
 	}
-	one := &operation{db: a.db, statement: made, row: row, queries: phase.Kind == "query"}
 	if phase.Kind == "load" {
 		return inTransaction{one, phase.RowsPerOperation}, nil
 	}
@@ -170,23 +199,26 @@ func (a *Adapter) bulk(phase *core.Phase, rows [][]any) (core.Operation, error) 
 
 // Run executes one statement.
 func (a *Adapter) Run(statement string) error {
-	_, err := a.db.Exec(statement)
+	_, err := a.session.ExecContext(ever, statement)
 	return err
 }
 
 // Load executes the phase's statement with these rows in one transaction, prepared once.
 func (a *Adapter) Load(phase *core.Phase, rows [][]any) error {
-	kept, err := newKept(a.db, a.SQL(phase), rows, a.Bind)
+	kept, err := newKept(a.session, a.SQL(phase), rows, a.Bind)
 	if err != nil {
 		return err
 	}
-	one := &operation{db: a.db, statement: kept}
+	one := &operation{adapter: a, statement: kept}
 	return errors.Join(inTransaction{one, len(rows)}.Run(0, &core.Counters{}), kept.Close())
 }
 
 // Interrupt cancels the query's context, or gives it a deadline; the same connection is tried afterwards.
 func (a *Adapter) Interrupt(asked core.Interruption) (core.Outcome, error) {
-	connection, err := a.db.Conn(context.Background())
+	if a.db == nil {
+		return core.Outcome{}, core.Unsupported("statements are stopped on a connection that is no pool's")
+	}
+	connection, err := a.db.Conn(ever)
 	if err != nil {
 		return core.Outcome{}, err
 	}
@@ -201,20 +233,12 @@ func (a *Adapter) Interrupt(asked core.Interruption) (core.Outcome, error) {
 	}
 	ended, err := asked.Stop(drain, func() bool {
 		var one int
-		return connection.QueryRowContext(context.Background(), "SELECT 1").Scan(&one) == nil
+		return connection.QueryRowContext(ever, "SELECT 1").Scan(&one) == nil
 	})
 	if ended.Text != "the statement went on" {
-		err = errors.Join(err, closed(connection))
+		err = errors.Join(err, pool.Returned(connection))
 	}
 	return ended, err
-}
-
-// closed gives the connection back; one that was lost is closed already.
-func closed(connection *sql.Conn) error {
-	if err := connection.Close(); !errors.Is(err, sql.ErrConnDone) && !errors.Is(err, driver.ErrBadConn) {
-		return err
-	}
-	return nil
 }
 
 // Describe is the columns of a query, in the engine's own words.
@@ -223,7 +247,7 @@ func (a *Adapter) Describe(query string) ([]core.DescribedColumn, error) {
 	if !ok {
 		return a.Base.Describe(query)
 	}
-	rows, err := a.db.Query(own.Describing(query))
+	rows, err := a.session.QueryContext(ever, own.Describing(query))
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +270,7 @@ func (a *Adapter) Describe(query string) ([]core.DescribedColumn, error) {
 
 // Raw does something on the driver's own connection.
 func (a *Adapter) Raw(do func(connection any) error) error {
-	connection, err := a.db.Conn(context.Background())
+	connection, err := a.db.Conn(ever)
 	if err != nil {
 		return err
 	}
@@ -256,14 +280,14 @@ func (a *Adapter) Raw(do func(connection any) error) error {
 // ServerPid is the process that serves the connection.
 func (a *Adapter) ServerPid() (pid int64, err error) {
 	if own, ok := a.Dialect.(PidQuery); ok {
-		err = a.db.QueryRow(own.PidQuery()).Scan(&pid)
+		err = a.session.QueryRowContext(ever, own.PidQuery()).Scan(&pid)
 	}
 	return pid, err
 }
 
 // ask gives the last value of a query's first row.
 func (a *Adapter) ask(query string) (answer string, err error) {
-	rows, err := a.db.Query(query)
+	rows, err := a.session.QueryContext(ever, query)
 	if err != nil {
 		return "", err
 	}

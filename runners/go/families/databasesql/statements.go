@@ -1,6 +1,7 @@
 package databasesql
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 
@@ -10,16 +11,24 @@ import (
 // Binder is a natural value as the driver takes it.
 type Binder func(value any) (any, error)
 
-// runs is a pool or a transaction.
+// runs is a pool, a connection that one has lent, or a transaction.
 type runs interface {
-	Query(query string, arguments ...any) (*sql.Rows, error)
-	Exec(query string, arguments ...any) (sql.Result, error)
+	QueryContext(until context.Context, query string, arguments ...any) (*sql.Rows, error)
+	QueryRowContext(until context.Context, query string, arguments ...any) *sql.Row
+	ExecContext(until context.Context, query string, arguments ...any) (sql.Result, error)
+	PrepareContext(until context.Context, query string) (*sql.Stmt, error)
+}
+
+// Session is a pool of one connection, or a connection that a pool has lent.
+type Session interface {
+	runs
+	BeginTx(until context.Context, options *sql.TxOptions) (*sql.Tx, error)
 }
 
 // statement is a phase's statement in one statement mode; within is nil outside of a transaction.
 type statement interface {
-	query(db *sql.DB, within *sql.Tx, row int) (*sql.Rows, error)
-	execute(db *sql.DB, within *sql.Tx, row int) error
+	query(session Session, within *sql.Tx, row int) (*sql.Rows, error)
+	execute(session Session, within *sql.Tx, row int) error
 	Close() error
 }
 
@@ -77,12 +86,12 @@ type kept struct {
 	statement *sql.Stmt
 }
 
-func newKept(db *sql.DB, query string, rows [][]any, bind Binder) (*kept, error) {
+func newKept(session Session, query string, rows [][]any, bind Binder) (*kept, error) {
 	given, err := newArguments(rows, bind)
 	if err != nil {
 		return nil, err
 	}
-	prepared, err := db.Prepare(query)
+	prepared, err := session.PrepareContext(ever, query)
 	return &kept{given, prepared}, err
 }
 
@@ -93,11 +102,11 @@ func (k *kept) in(within *sql.Tx) *sql.Stmt {
 	return within.Stmt(k.statement)
 }
 
-func (k *kept) query(_ *sql.DB, within *sql.Tx, row int) (*sql.Rows, error) {
+func (k *kept) query(_ Session, within *sql.Tx, row int) (*sql.Rows, error) {
 	return k.in(within).Query(k.of(row)...)
 }
 
-func (k *kept) execute(_ *sql.DB, within *sql.Tx, row int) error {
+func (k *kept) execute(_ Session, within *sql.Tx, row int) error {
 	_, err := k.in(within).Exec(k.of(row)...)
 	return err
 }
@@ -110,12 +119,12 @@ type bound struct {
 	arguments
 }
 
-func (b *bound) query(db *sql.DB, within *sql.Tx, row int) (*sql.Rows, error) {
-	return on(db, within).Query(b.sql, b.of(row)...)
+func (b *bound) query(session Session, within *sql.Tx, row int) (*sql.Rows, error) {
+	return on(session, within).QueryContext(ever, b.sql, b.of(row)...)
 }
 
-func (b *bound) execute(db *sql.DB, within *sql.Tx, row int) error {
-	_, err := on(db, within).Exec(b.sql, b.of(row)...)
+func (b *bound) execute(session Session, within *sql.Tx, row int) error {
+	_, err := on(session, within).ExecContext(ever, b.sql, b.of(row)...)
 	return err
 }
 
@@ -124,43 +133,76 @@ func (b *bound) Close() error { return nil }
 // text is statements with the values inside.
 type text []string
 
-func (t text) query(db *sql.DB, within *sql.Tx, row int) (*sql.Rows, error) {
-	return on(db, within).Query(t[row])
+func (t text) query(session Session, within *sql.Tx, row int) (*sql.Rows, error) {
+	return on(session, within).QueryContext(ever, t[row])
 }
 
-func (t text) execute(db *sql.DB, within *sql.Tx, row int) error {
-	_, err := on(db, within).Exec(t[row])
+func (t text) execute(session Session, within *sql.Tx, row int) error {
+	_, err := on(session, within).ExecContext(ever, t[row])
 	return err
 }
 
 func (t text) Close() error { return nil }
 
-func on(db *sql.DB, within *sql.Tx) runs {
+// ofLoan is a statement that is prepared on each loan of a connection: it ends with the loan.
+type ofLoan struct {
+	sql string
+	arguments
+}
+
+func newOfLoan(query string, rows [][]any, bind Binder) (*ofLoan, error) {
+	given, err := newArguments(rows, bind)
+	return &ofLoan{query, given}, err
+}
+
+// prepared does something with the statement, which it prepares for that.
+func (l *ofLoan) prepared(on runs, do func(*kept) error) error {
+	made, err := on.PrepareContext(ever, l.sql)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(&kept{l.arguments, made}), made.Close())
+}
+
+func on(session Session, within *sql.Tx) runs {
 	if within == nil {
-		return db
+		return session
 	}
 	return within
 }
 
 // operation executes a statement and takes its rows.
 type operation struct {
-	db        *sql.DB
+	adapter   *Adapter
 	statement statement
+	loan      *ofLoan // instead of the statement, where it is prepared on each loan
 	row       *core.Row
 	queries   bool
 }
 
 func (o *operation) Run(row int, counters *core.Counters) error { return o.within(nil, row, counters) }
 
-func (o *operation) Close() error { return o.statement.Close() }
+func (o *operation) Close() error {
+	if o.loan != nil {
+		return nil
+	}
+	return o.statement.Close()
+}
 
 func (o *operation) within(transaction *sql.Tx, row int, counters *core.Counters) error {
+	if o.loan != nil {
+		return o.loan.prepared(on(o.adapter.session, transaction), func(kept *kept) error { return o.do(kept, nil, row, counters) })
+	}
+	return o.do(o.statement, transaction, row, counters)
+}
+
+func (o *operation) do(statement statement, transaction *sql.Tx, row int, counters *core.Counters) error {
 	if !o.queries {
-		err := o.statement.execute(o.db, transaction, row)
+		err := statement.execute(o.adapter.session, transaction, row)
 		counters.Executed()
 		return err
 	}
-	rows, err := o.statement.query(o.db, transaction, row)
+	rows, err := statement.query(o.adapter.session, transaction, row)
 	if err != nil {
 		return err
 	}
@@ -188,7 +230,7 @@ type inTransaction struct {
 }
 
 func (t inTransaction) Run(row int, counters *core.Counters) error {
-	return Transaction(t.db, func(begun *sql.Tx) error {
+	return Transaction(t.adapter.session, func(begun *sql.Tx) error {
 		for at := row * t.each; at < (row+1)*t.each; at++ {
 			if err := t.within(begun, at, counters); err != nil {
 				return err
@@ -199,8 +241,8 @@ func (t inTransaction) Run(row int, counters *core.Counters) error {
 }
 
 // Transaction does something between BEGIN and COMMIT; after an error it rolls back.
-func Transaction(db *sql.DB, do func(*sql.Tx) error) error {
-	begun, err := db.Begin()
+func Transaction(session Session, do func(*sql.Tx) error) error {
+	begun, err := session.BeginTx(ever, nil)
 	if err != nil {
 		return err
 	}

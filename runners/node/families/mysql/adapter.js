@@ -73,9 +73,8 @@ export class MysqlAdapter extends Adapter {
 
   transaction(phase) {
     if (!phase.transaction) return null;
-    const { connection } = this;
-    const begin = () => connection.beginTransaction();
-    return { begin, commit: () => connection.commit(), rollback: () => connection.rollback() };
+    const begin = () => this.connection.beginTransaction();
+    return { begin, commit: () => this.connection.commit(), rollback: () => this.connection.rollback() };
   }
 
   async run(statement) {
