@@ -108,6 +108,8 @@ class GroupSpec(Message):
     pause_ns: int = 0
     spin_ns: int = 0
     acknowledged: int = 0
+    dispatch: str = "own"
+    population: int = 0
 
 
 class ClientGroups(Request, tag="client-groups"):
