@@ -43,10 +43,12 @@ PATHS = {
     "node-better-sqlite3": On("node", "better-sqlite3"),
     "node-node-sqlite": On("node", "node-sqlite"),
     "node-pg": On("node", "pg", UNIX, SOME),
-    "python-sqlite3": On("python", "sqlite3"),
+    "python-sqlite3": On("python", "sqlite3", {}, (*LEDGER, *shared_cases.LEDGER)),
     "python-psycopg": On("python", "psycopg", UNIX, (cases.reads_and_writes, cases.failures, cases.killed)),
     "python-processes": On("python", "psycopg", PROCESSES, (cases.reads_and_writes, cases.regions, cases.killed)),
-    "python-tasks": On("python", "asyncpg", UNIX, (cases.reads_and_writes, cases.failures, cases.regions)),
+    "python-tasks": On(
+        "python", "asyncpg", UNIX, (cases.reads_and_writes, cases.failures, cases.regions, *shared_cases.LEDGER)
+    ),
     "python-duckdb": On("python", "duckdb", {}, (cases.reads_and_writes, cases.killed, cases.keep)),
     "rust-rusqlite": On("rust", "rusqlite"),
     "rust-tokio-postgres": On("rust", "tokio-postgres"),
