@@ -110,13 +110,15 @@ def test_other_sessions_need_agreement(postgresql: Any, tmp_path: Path) -> None:
     target = target_of(postgresql, "postgresql", "limited", PASSWORD)
     quiet = found(target, tmp_path)
     assert quiet.others == 0
-    assert allowed(quiet, 50, 50, agreed=False) == 3  # half of 9 is 4, and one watches
+    assert allowed(quiet, 50, 51, agreed=False) == 3  # half of 9 is 4, and one watches
+    assert allowed(quiet, 2, 51, agreed=False) == 2
+    assert allowed(quiet, 50, 2, agreed=False) == 1
     with found_while_connected(target, tmp_path, 2) as busy:
         assert busy.others == 2
         with pytest.raises(UsageError, match="2 other sessions were active") as refused:
             allowed(busy, 50, 50, agreed=False)
         assert "--yes" in refused.value.hint
-        assert allowed(busy, 50, 50, agreed=True) == 2
+        assert allowed(busy, 50, 51, agreed=True) == 2
     ask(postgresql, "ALTER ROLE limited CONNECTION LIMIT 2")
     try:
         with pytest.raises(UsageError, match="too few connections"):

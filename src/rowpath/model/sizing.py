@@ -19,6 +19,7 @@ class SizingQuestion(Frozen, frozen=True):
     title: str  # of its language
     yours: bool  # the user's own driver
     free: str  # connections, in words
+    instead: str = ""  # the user's own driver where that could not be used, and why
     others: int = 0  # sessions that were active
 
 

@@ -89,13 +89,13 @@ def _limit(row: str) -> Limit:
 def allowed(free: FreeConnections, callers: int, most: int, *, agreed: bool) -> int:
     """How many connections the load may have, beside the one that watches. Errors: UsageError where none may be.
 
-    `most`: what the user allows; `agreed`: although other sessions are active.
+    `most`: what the user allows in all; `agreed`: although other sessions are active.
     """
     if free.others and not agreed:
         those = fmt.counted(free.others, "other session")
         what = f"{those} {'was' if free.others == 1 else 'were'} active on the server within the last minute"
         raise UsageError(what, "size at a quieter time, or on a copy; with --yes although they are active")
-    taken = min(callers, most, free.most - 1)
+    taken = min(callers, most - 1, free.most - 1)
     if taken < 1:
         what = f"too few connections: {free.shown}; at most half of the free ones are taken, and one of them watches"
         raise UsageError(what, "size at a quieter time, or raise the limit")

@@ -31,4 +31,4 @@ def picture(sizing: Sizing, rows: int) -> TextPicture:
         for one in shown
     )
     rest = f"+ {len(known) - len(shown)} more" if len(known) > len(shown) else ""
-    return TextPicture("99th percentile by number of connections", ("p99", "rate", ""), lines, rest, "sizing")
+    return TextPicture("99th percentile by number of connections", ("p99", "rate", "verdict"), lines, rest, "sizing")

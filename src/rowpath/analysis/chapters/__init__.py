@@ -7,8 +7,8 @@ finished analysis. What flows out is a value under the chapter's key in `Analysi
 sections, which every report prints in the places that it has for them. To add one is a file here and a line below.
 
 `probe` and `sizing` come first: they ask nothing else. Then the tables below the rankings of one phase: `at_once`
-(clients, statements in a pipeline) and `resources`. Then what goes over several phases or paths: `ladder` (layers above a
-driver), `loading`, `links`, `many_operations`, `sweeps` (the size of a result), `retrievals` (a whole table),
+(clients, statements in a pipeline) and `resources`. Then what goes over several phases or paths: `ladder` (layers over
+a driver), `loading`, `links`, `many_operations`, `sweeps` (the size of a result), `retrievals` (a whole table),
 `block_sizes`, `scalings` (a table in parts) and `cost_models`. `mixed_load` is a package: client groups at work at
 once. Last where time goes (`explanations` of the profiler), and what others said: `published` claims and figures.
 """

@@ -9,11 +9,10 @@ from rowpath.analysis.answer_model import Sentence, Trust, TrustLevel
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
-from rowpath.analysis.size_choice import SizeChoice, SizeFigures, chosen
+from rowpath.analysis.size_choice import LEAST_BLOCKS, SizeChoice, SizeFigures, chosen
 from rowpath.drawing.grid import figure, line, of_lines, word
 from rowpath.drawing.line_chart import Curve, Point, of_curves
 from rowpath.drawing.section import Section, of_chart
-from rowpath.journal.records import SizingRecord
 from rowpath.model.base import Frozen
 from rowpath.model.sizing import SizingQuestion, SizingStop
 
@@ -36,7 +35,7 @@ class Sizing(Frozen, frozen=True):
 
 def sizing_of(evidence: Evidence) -> Sizing | None:
     """What the sizing of this run found; None when the run is none."""
-    records = evidence.journal.all(SizingRecord)
+    records = evidence.journal.sizing
     question = next((record.question for record in records if record.question is not None), None)
     if question is None:
         return None
@@ -130,8 +129,9 @@ def sentences(sizing: Sizing | None) -> Iterator[Sentence]:
     if stopped is not None:
         took, before = fmt.duration(stopped.took_ns), fmt.duration(stopped.before_ns)
         yield Sentence("sizing", f"It stopped because an empty query took {took} instead of {before}.")
-    whose = "your driver" if question.yours else "not your driver: the fastest one in C"
-    yield Sentence("sizing", f"Measured with {question.path} ({question.title}), {whose}.")
+    whose = "your driver" if question.yours else f"not with {question.instead}" if question.instead else ""
+    whose = f", {whose}" if whose else ": --mine names a driver of yours"
+    yield Sentence("sizing", f"Measured with {question.path} ({question.title}){whose}.")
     most = f"at most {connections(question.most)} were tried"
     yield Sentence("sizing", f"{question.free}: {most}, half of the free ones at most.")
     if question.others:
@@ -186,6 +186,8 @@ def verdict(one: SizeFigures, choice: SizeChoice) -> str:
         return "enough"
     if one.behind:
         return "longer"
+    if one.blocks < LEAST_BLOCKS:
+        return f"{fmt.counted(one.blocks, 'block')} only"
     return "best" if one.size == choice.best else "no certain difference" if choice.found is not None else fmt.MISSING
 
 
