@@ -7,6 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,17 @@ from rowpath.execution.mixed_load.shared_counters import Snapshot
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
+from rowpath.model.workload import Phase
 from rowpath.own_database.access import open_access
+from rowpath.own_database.candidates import Wanted, candidates
 from rowpath.own_database.question import ProbeOptions
 from rowpath.own_database.target import read_target
+from rowpath.own_database.throttled_worker import Budget, DatabaseRest, RowConsistency, ThrottledWorker
 from rowpath.probe import command
 from rowpath.probe.sentinel import Sentinel
 from rowpath.probe.sizing import SizingRun
+from rowpath.runners.manifest import build
+from rowpath.runners.process import RunnerFailure
 from tests.end_to_end.command import error_form, records, rowpath
 
 # It fails in every session that may write.
@@ -174,6 +180,21 @@ def test_other_active_sessions_need_yes(postgresql: dict[str, Any], tmp_path: Pa
         agreed = rowpath(*how, "--yes", "-o", tmp_path / "agreed")
     assert agreed.returncode == 0, agreed.stderr
     assert "; 1 other session active" in agreed.stderr
+
+
+def test_a_runner_that_reaches_only_its_first_session_is_refused(postgresql: dict[str, Any], tmp_path: Path) -> None:
+    url = url_of(postgresql)
+    query = Phase("query", "query", READ_ONLY)
+    found = candidates(Wanted("postgresql", "server", query, drivers=("psycopg",), transport="tcp")).paths[0]
+    path = AccessPath.of(found.path.as_dict() | {"concurrency": "processes"})  # each other client is another process
+    build([(found.adapter, path.version)])
+    with open_access(read_target(url, {}), ProbeOptions(url, budget_s=30.0), tmp_path) as access:
+        worker = ThrottledWorker(
+            replace(found, path=path), access.instance, session=access.session, rest=DatabaseRest(Budget(30.0)),
+            row_consistency=RowConsistency(), log=print, timeout_s=30.0, clients=3,
+        )  # fmt: skip
+        with contextlib.closing(worker), pytest.raises(RunnerFailure, match="1 of 3 sessions are read only"):
+            worker.open()
 
 
 @pytest.mark.parametrize(
