@@ -52,6 +52,7 @@ FIGURES = {
     "many_hosts": "12 min",
     "estimate": "an hour",
     "probe_winner": "half an hour",
+    "pool_size": "half an hour",
 }
 MARKS = {True: Text("met", style="green"), False: Text("NOT MET", style="red"), None: Text("not asked", style="yellow")}
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rowpath.analysis.model import Analysis
 from rowpath.report import terminal, terminal_tables
 from rowpath.report.markdown import write_markdown
-from tests.golden import groups_fixture, probe_fixture
+from tests.golden import groups_fixture, probe_fixture, sizing_fixture
 from tests.golden.analysis_fixture import analysis
 
 HERE = Path(__file__).parent
@@ -24,7 +24,12 @@ HERE = Path(__file__).parent
 
 DIRECTORY = Path("rowpath-runs/tour")
 WIDTHS = (60, 72, 80, 100, 140, 200)
-MADE = {"tour": analysis, "groups": groups_fixture.analysis, "probe": probe_fixture.analysis}
+MADE = {
+    "tour": analysis,
+    "groups": groups_fixture.analysis,
+    "probe": probe_fixture.analysis,
+    "sizing": sizing_fixture.analysis,
+}
 
 
 def _console(file: io.StringIO, width: int) -> Console:
@@ -56,6 +61,8 @@ def _markdown(shown: Analysis | None = None) -> str:
         ("answer-100.txt", lambda: _answer(100, analysis())),
         ("answer-groups-100.txt", lambda: _answer(100, groups_fixture.analysis())),
         ("answer-probe-100.txt", lambda: _answer(100, probe_fixture.analysis())),
+        ("answer-sizing-100.txt", lambda: _answer(100, sizing_fixture.analysis())),
+        ("sizing-100.txt", lambda: _tables(100, sizing_fixture.analysis())),
         ("tables-80.txt", lambda: _tables(80)),
         ("tables-140.txt", lambda: _tables(140)),
         ("report.md", _markdown),

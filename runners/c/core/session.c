@@ -203,14 +203,17 @@ static bool run(rp_session *session, const rp_json *request, rp_writer *reply) {
     if (!connected(session)) return false;
     if (session->adapter->run == NULL)
         return rp_fail(RP_UNSUPPORTED, "", "%s executes no statements", session->adapter->driver);
+    int count = rp_json_true(request, "every_client") ? session->client_count : 1;
     rp_write_open(reply, "ns", '[');
     for (const rp_json *each = statements != NULL ? statements->first : NULL; each != NULL; each = each->next) {
         if (each->type != RP_JSON_STRING) return rp_fail(RP_INTERNAL, "", "a statement that is no text");
         uint64_t start = rp_now_ns();
-        if (!session->adapter->run(session->clients->connection, each->text) && !ignore) return false;
+        for (int i = 0; i < count; i++)
+            if (!session->adapter->run(session->clients[i].connection, each->text) && !ignore) return false;
         rp_write_integer(reply, NULL, (int64_t)(rp_now_ns() - start));
     }
     rp_write_close(reply, ']');
+    rp_write_integer(reply, "clients", count);
     return true;
 }
 

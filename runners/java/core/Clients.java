@@ -53,6 +53,18 @@ final class Clients {
     return adapters.get(0);
   }
 
+  /** How many there are. */
+  int count() {
+    return adapters.size();
+  }
+
+  /** Executes a statement on the first connection, or on every one. */
+  void run(String statement, boolean every) throws Exception {
+    for (Adapter adapter : every ? adapters : adapters.subList(0, 1)) {
+      adapter.run(statement);
+    }
+  }
+
   /** The phase, made ready on every connection. */
   PreparedPhase prepare(Phase phase, Object[][] rows) throws Exception {
     if (threads != null && (phase.kind().equals("load") || phase.kind().equals("connect"))) {

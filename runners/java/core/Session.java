@@ -263,11 +263,12 @@ final class Session implements Runnable {
   }
 
   private Map<String, Object> run(Map<String, Object> request) throws Exception {
+    boolean every = Boolean.TRUE.equals(request.get("every_client"));
     List<Long> ns = new ArrayList<>();
     for (Object statement : (List<?>) request.get("statements")) {
       long start = System.nanoTime();
       try {
-        opened().first().run((String) statement);
+        opened().run((String) statement, every);
       } catch (Exception ignored) {
         if (!Boolean.TRUE.equals(request.get("ignore_errors"))) {
           throw ignored;
@@ -275,7 +276,7 @@ final class Session implements Runnable {
       }
       ns.add(System.nanoTime() - start);
     }
-    return Map.of("ns", ns);
+    return Map.of("ns", ns, "clients", every ? opened().count() : 1);
   }
 
   private Map<String, Object> load(Map<String, Object> request) throws Exception {

@@ -44,6 +44,13 @@ class Clients:
             raise Unsupported(f"several clients at once are for queries and single statements, not for {phase.kind}")
         return PreparedPhase(phase, parameters, self._samplers(phase, parameters))
 
+    def run(self, statement, every):
+        """Execute it on the first connection, or on every one of this process; how many those were."""
+        if every:
+            return len(self._one_by_one(lambda adapter: adapter.run(statement)))
+        self.adapters[0].run(statement)
+        return 1
+
     def sample(self, prepared, request):
         """(the first failure, the reply's other fields) of one sample."""
         operations, first = request.get("operations", 0), request.get("first", -1)

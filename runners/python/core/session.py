@@ -210,17 +210,17 @@ class Session:
         return {"columns": self._opened().describe(request["sql"])}
 
     def _on_run(self, request):
-        adapter = self._opened()
-        spent = []
+        self._opened()
+        spent, clients = [], 1
         for statement in request["statements"]:
             started = perf_counter_ns()
             try:
-                adapter.run(statement)
+                clients = self.clients.run(statement, bool(request.get("every_client")))
             except Exception:
                 if not request.get("ignore_errors"):
                     raise
             spent.append(perf_counter_ns() - started)
-        return {"ns": spent}
+        return {"ns": spent, "clients": clients}
 
     def _on_facts(self, request):
         facts = {"driver_version": "", "engine_version": "", "build": "", "libraries": {}, **self._opened().facts()}

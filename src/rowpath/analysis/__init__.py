@@ -12,5 +12,6 @@ makes their figures by set. `path_status` says which paths delivered the right r
 On these stand the topics, each made of the same evidence: `chapters` (tables with their sentences and charts),
 `findings` (what a reader should know before believing a figure), `claims` (what others published). `verdict` and
 `core_users` put the run into sentences, `diagnostics` lists what they rest on, and `answer` chooses what is read first.
-Beside these stand `comparison` (of several runs) and `projection` (a run as matrices).
+Beside these stand `size_choice` (by which a sizing decides), `comparison` (of several runs) and `projection` (a run as
+matrices).
 """

@@ -14,6 +14,8 @@ from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.chapters.probe import CHAPTER as PROBE
 from rowpath.analysis.chapters.probe import FULL, TOO_BUSY
 from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED
+from rowpath.analysis.chapters.sizing import CHAPTER as SIZING
+from rowpath.analysis.chapters.sizing import headline, trust_of_sizing
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.analysis.wording import words
@@ -23,6 +25,7 @@ from rowpath.model.probe import LanguageBest, LanguageRow
 SENTENCES = 5
 # By what a run is about: kinds of sentences in the order in which they are chosen.
 CHOSEN = {
+    "sizing": ("sizing", "sizing", "sizing", "uncertain", "sizing", "sizing"),
     "probe": ("probe", "uncertain", "probe", "uncertain", "probe", "tried", "probe", "uncertain", "time"),
     "groups": ("groups", "groups", "groups", "uncertain", "groups", "groups", "fastest", "time", "parts"),
     "retrieval": ("retrieval", "retrieval", "reading", "parts", "uncertain", "time", "retrieval", "fastest"),
@@ -33,10 +36,10 @@ CHOSEN = {
     ),
 }  # fmt: skip
 SHOWN = (
-    "probe", "tried", "groups", "layers", "fastest", "retrieval", "reading", "deployment", "language", "driver",
-    "parts", "time", "published", "conditions", "uncertain",
+    "sizing", "probe", "tried", "groups", "layers", "fastest", "retrieval", "reading", "deployment", "language",
+    "driver", "parts", "time", "published", "conditions", "uncertain",
 )  # fmt: skip
-AS_THEY_COME = ("probe", "groups", "layers", "retrieval", "fastest")  # others: the weightiest first
+AS_THEY_COME = ("sizing", "probe", "groups", "layers", "retrieval", "fastest")  # others: the weightiest first
 # Of its paths' time, where a finding does not know the share itself.
 UNKNOWN_SHARE = {"error": 1.0, "warning": 0.5, "note": 0.05}
 LONGEST_TEXT = 76
@@ -79,7 +82,7 @@ def answer(
 ) -> model.Answer:
     """The answer; `leading`: the rankings to show, `sentences`: all, `spent`: where the time of a cell goes."""
     phases = _languages(analysis) if PROBE.of(analysis) else tuple(map(_Rankings(analysis, spent).phase, leading))
-    shown = chosen(sentences)
+    shown, experiment = chosen(sentences), analysis.run.experiment
     left_out = {
         "rankings": len(analysis.rankings) - (0 if PROBE.of(analysis) else len(leading)),
         "sentences": len(sentences) - len(shown),
@@ -88,7 +91,7 @@ def answer(
         "published figures": len(PUBLISHED.of(analysis)),
     }
     return model.Answer(
-        question=analysis.run.experiment.question or analysis.run.experiment.title or "Which path is fastest?",
+        question=headline(SIZING.of(analysis)) or experiment.question or experiment.title or "Which path is fastest?",
         trust=trust(analysis),
         phases=phases,
         groups=_groups(analysis),
@@ -342,12 +345,14 @@ def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[_Costs]) -> Me
 
 def trust(analysis: Analysis) -> Trust:
     """How far a run can be trusted: the worst level that holds, and a sentence for all that counts against the run."""
+    journal = analysis.diagnostics.get("journal", {})
+    outcome = journal.get("outcome", "complete")
+    if sizing := SIZING.of(analysis):
+        return trust_of_sizing(sizing, outcome)
     ranked = [row for ranking in analysis.rankings for row in ranking.rows if row.rank]
     sets = max((ranking.sets for ranking in analysis.rankings), default=0)
     if report_of(analysis).figures and not sets:
         sets = max(figure.sets for figure in report_of(analysis).figures)
-    journal = analysis.diagnostics.get("journal", {})
-    outcome = journal.get("outcome", "complete")
     noise = [finding for finding in analysis.findings if finding.id in NOT_QUIET and finding.severity != "note"]
     bad = {
         status: {row.name for ranking in analysis.rankings for row in ranking.rows if row.status == status}

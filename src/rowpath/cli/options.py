@@ -159,13 +159,13 @@ def add_query(parser: argparse.ArgumentParser) -> None:
     add_option(given, "--params-from SQL", "a query whose rows are the parameters", dest="params_query")
 
 
-def add_own_database(parser: argparse.ArgumentParser) -> None:
-    """How a database of the user\'s own is read."""
+def add_own_database(parser: argparse.ArgumentParser, agreed: str = "") -> None:
+    """How a database of the user\'s own is read; `agreed`: to what else `--yes` agrees."""
     add_option(parser, "--max-rows N", "read at most N rows of the result", type=int)
     add_option(parser, "--jar FILE", "the JDBC driver of a jdbc: URL", type=Path)
     add_option(parser, "--odbc-driver FILE", "the ODBC driver of an odbc: URL", type=Path)
     add_option(parser, "--in-place", "open files where they are, read-only, instead of a copy")
-    add_option(parser, "--yes", "copy files of more than a gigabyte without asking")
+    add_option(parser, "--yes", f"copy files of more than a gigabyte without asking{agreed}")
     add_option(parser, "--redact-query", "keep the query's text out of the run directory")
 
 

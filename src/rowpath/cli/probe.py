@@ -22,6 +22,7 @@ if WILL_RUN:
 
 
 LEAST_BUDGET_S = 5.0
+CONNECTIONS = 4
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +42,19 @@ def add(parser: argparse.ArgumentParser) -> None:
     shared.add_time(parser, "--budget", LEAST_BUDGET_S, searching, 120.0)
     mine = "the driver that you use now, to compare with (default: each language's usual driver as it ships)"
     add_option(parser, "--mine DRIVER[,SETTING=VALUE…]", mine)
-    add_option(parser, "--connections N", "maximum number of connections at once (default 4)", type=int, default=4)
-    shared.add_own_database(parser)
+    most = "maximum number of connections at once (default 4; with --clients one more than these)"
+    add_option(parser, "--connections N", most, type=int, default=None)
+    callers = "how many connections do N callers need? (docs/probe.md; takes at most half of the free ones)"
+    add_option(parser, "--clients N", callers, type=int, default=0)
+    add_option(
+        parser,
+        "--rate R",
+        "with --clients: they ask R times a second in all",
+        type=float,
+        default=0.0,
+        dest="rate_per_s",
+    )
+    shared.add_own_database(parser, "; with --clients although other sessions are active")
     shared.add_hosts(parser, "the hosts of --from (docs/hosts.md)")
     host = "probe from this host, where your program runs: with its drivers, cores and network"
     add_option(parser, "--from HOST", host, dest="from_host")
@@ -52,6 +64,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Search, report and export; 130 when interrupted."""
+    if options.connections is None:
+        options.connections = options.clients + 1 if options.clients else CONNECTIONS
     wanted = ProbeOptions(**{field.name: getattr(options, field.name) for field in dataclasses.fields(ProbeOptions)})
     exports = open_exports(options)
     progress = live.make(options.quiet, options.color)

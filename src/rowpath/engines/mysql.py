@@ -158,6 +158,7 @@ class Mysql(Mariadb):
         "client",
         odbc_drivers=("mysql", "myodbc"),
         clock=ServerClock("EXPLAIN ANALYZE", "EXPLAIN ANALYZE {sql}", _server_times),
+        status="performance_schema.global_status",
     )
     fetch = staticmethod(fetch)
     fetched = staticmethod(fetched)

@@ -92,6 +92,14 @@ class PooledTransaction:
     check_text: str
 
 
+@dataclass(frozen=True)
+class ConnectionLimits:
+    """Queries of one text column about the server's connections; the one that asks is not counted."""
+
+    limits: str  # a row for each limit of this login: its name|limit|in use|reserve
+    others: str  # a row: how many other sessions were active within the last minute, or may have been
+
+
 class ServerTimes(NamedTuple):
     """What a server needed for a query, in ms; `planning_ms` is 0 where it is not said apart. `plan`: its steps."""
 
@@ -190,6 +198,7 @@ class ProbeFacts:
     pooler_query: str = ""  # with {server_pid}: has a row when another process serves the session
     pooled: PooledTransaction | None = None  # what a query behind a pooler runs in; None: it is not probed
     server_clock: ServerClock | None = None
+    connection_limits: ConnectionLimits | None = None
     empty_query: str = ""  # a round trip in which a server does next to nothing
     session_note: str = ""  # for the user: what holds for every session, or what it cannot be kept from
 

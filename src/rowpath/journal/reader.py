@@ -27,6 +27,7 @@ LISTED: dict[type[Record], str] = {
     kinds.ClockRecord: "clocks",
     kinds.WayRecord: "ways",
     kinds.ProbeRecord: "probe",
+    kinds.SizingRecord: "sizing",
 }
 KEYED: dict[type[Record], tuple[str, Callable[[Any], Any]]] = {
     kinds.PathRecord: ("paths", attrgetter("path_id")),
@@ -58,6 +59,7 @@ class Records:
     in_stages: list[InStage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     probe: list[kinds.ProbeRecord] = field(default_factory=list)
+    sizing: list[kinds.SizingRecord] = field(default_factory=list)
     explanations: dict[tuple[str, str], Explanation] = field(default_factory=dict)  # by path's name and phase, the last
     sync_costs: dict[str, kinds.SyncCostRecord] = field(default_factory=dict)  # by host (empty: this machine), the last
     hosts: dict[str, kinds.HostRecord] = field(default_factory=dict)  # by name

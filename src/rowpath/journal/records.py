@@ -16,6 +16,7 @@ from rowpath.model.experiment import Experiment
 from rowpath.model.explanation import Explanation
 from rowpath.model.path import WithCoordinates
 from rowpath.model.probe import DigestGroup, ParameterTypes, Snippet, TriedPath
+from rowpath.model.sizing import SizeBlock, SizingQuestion, SizingStop
 from rowpath.model.workload import Phase, PhaseName, Workload
 from rowpath.text import printable
 
@@ -325,6 +326,15 @@ class ProbeRecord(Record, tag="probe"):
     not_compared: str = ""  # which columns of the result, by name and type
     snippet: Snippet | None = None
     parameter_types: ParameterTypes | None = None
+
+
+class SizingRecord(Record, tag="sizing"):
+    """One thing of a search for a number of connections: one of the fields is there."""
+
+    question: SizingQuestion | None = None
+    block: SizeBlock | None = None
+    stopped: SizingStop | None = None
+    caveat: str = ""  # what cannot be known
 
 
 class ExplanationRecord(Record, tag="explanation"):

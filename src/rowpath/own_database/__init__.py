@@ -10,7 +10,8 @@ its placeholders and the values for them. `question` holds the options and puts 
 connected. `candidates` says which paths there are for it, and what a path is in a user's words.
 
 `instances` stands for the database where the rest of Rowpath expects an engine: a server of others, a copy of files, a
-file in place. `access` opens it, makes every session harmless first, and describes the query. `throttled_worker` is a
+file in place. `access` opens it, makes every session harmless first, and describes the query; `free_connections` asks
+how many more it may have. `throttled_worker` is a
 runner on it, with the budget and the rests between its blocks; `probed_query` makes these workers for one query.
 Probing and explaining begin there.
 """

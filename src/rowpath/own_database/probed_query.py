@@ -100,8 +100,12 @@ class ProbedQuery:
         planned: PlannedPath,
         log: Callable[[str], None] | None = None,
         environment: dict[str, str] | None = None,
+        clients: int = 0,
     ) -> ThrottledWorker:
-        """A new runner process for the path, not connected yet, with this environment too. Errors: RunnerFailure."""
+        """A new runner process for the path, not connected yet, with this environment too. Errors: RunnerFailure.
+
+        `clients`: connections for groups at work at once.
+        """
         return ThrottledWorker(
             planned,
             self.access.instance,
@@ -115,6 +119,7 @@ class ProbedQuery:
             environment=environment,
             scrubber=self.scrubber,
             mapped=self.mapped,
+            clients=clients,
         )
 
     def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:

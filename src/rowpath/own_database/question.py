@@ -41,6 +41,8 @@ class ProbeOptions:
     budget_s: float = DEFAULT_S
     mine: str = ""
     connections: int = 4
+    clients: int = 0  # callers, whose connections are sized; 0: the fastest path is searched
+    rate_per_s: float = 0.0  # arrivals of all callers together; 0: each asks again once it has its answer
     max_rows: int | None = None
     jar: Path | None = None
     odbc_driver: Path | None = None

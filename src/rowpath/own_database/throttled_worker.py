@@ -24,6 +24,7 @@ from rowpath.own_database.candidates import NAME, prepared_settings
 from rowpath.own_database.mapped_table import MappedTable
 from rowpath.own_database.session import PooledSession, Session
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners import protocol
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, DescribedColumn, SampleReply, VerifyReply
@@ -232,11 +233,13 @@ class ThrottledWorker(Worker):
         environment: dict[str, str] | None = None,
         scrubber: Scrubber | None = None,
         mapped: MappedTable | None = None,
+        clients: int = 0,
     ) -> None:
-        how: dict[str, Any] = {"environment": environment, "scrubber": scrubber}
-        super().__init__(planned, instance, log=log, timeout_s=timeout_s, pinned=True, **how)
+        """`clients`: connections for groups at work at once, as a program has them: on every core."""
+        how: dict[str, Any] = {"environment": environment, "scrubber": scrubber, "clients": clients}
+        super().__init__(planned, instance, log=log, timeout_s=timeout_s, pinned=not clients, **how)
         self.connected = False
-        self.settling = settling
+        self.settling = 0 if clients else settling
         self.warm_most_s = warm_s(planned)
         self._operation_s = math.inf  # of the last sample
         self.fresh = True  # started for this path: its runtime has compiled nothing yet
@@ -257,10 +260,20 @@ class ThrottledWorker(Worker):
         record = super().open(**overrides)
         self.connected = True
         if self._session.pooled is None:
-            self.run([*self._session.before, *self._session.setting(self._settings)])
+            self._run_everywhere([*self._session.before, *self._session.setting(self._settings)])
         elif self.planned.path.fetch_form != "drain":  # of ours, and without values
             self._check_transaction(self._session.pooled)
         return record
+
+    def _run_everywhere(self, statements: list[str]) -> None:
+        """Execute them on every connection. Errors: RunnerFailure, also where the runner did so on fewer."""
+        if self.clients == 1:
+            self.run(statements)
+        elif statements:
+            what = {"statements": statements, "every_client": True}
+            done = self._ask(protocol.RunStatements, protocol.RunReply, **what).clients
+            if done != self.clients:
+                raise RunnerFailure("unsupported", f"{done} of {self.clients} sessions are read only")
 
     @property
     def _settings(self) -> tuple[tuple[str, str], ...]:

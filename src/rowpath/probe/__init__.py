@@ -10,4 +10,7 @@ in `full_sets`. `agreement` says whose rows are right, as far as independent imp
 their values, some less exact (`rounded_floats`, `text_forms`, `nul_in_text`), and by their order (`row_order`). Where
 paths disagree, `differences` says in which column or in which type of a parameter. `snippets`
 writes the programs. `from_host` asks another host to do all this, and is the program that it starts there.
+
+`sizing` answers another question, how many connections callers need: `sizes` says which numbers are tried next, and
+`sentinel` when the load ends.
 """

@@ -6,7 +6,8 @@ One `Analysis` flows in; what flows out is text, HTML, JSON, CSV, Parquet, Markd
 pictures of rankings, whose rows open to a `path_panel`, the chapters of `rowpath.analysis` for their sections,
 `time_parts` (with `hops` and `explanation`) for where time goes, and `choose` for the matrix that a reader makes.
 From the view `html` writes the page, as one `self_contained` file, `terminal_tables` prints everything, and `markdown`
-writes the same. The answer on one screen is `terminal`, with the bars of `bars` on the `console`.
+writes the same. The answer on one screen is `terminal`, with the bars of `bars` and `size_bars` on the
+`console`.
 
 Programs get `json` (`json_export` has what its forms share), `long_table` (CSV and Parquet) and `tracked` (services
 that follow benchmarks); `exports` opens the files and calls the writers. Two runs beside each other are `comparison`

@@ -17,8 +17,9 @@ from rowpath.analysis import several_hosts
 from rowpath.analysis.answer_model import Answer, GroupAnswer, Hidden, MergedFinding, PhaseAnswer
 from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.chapters.probe import CHAPTER as PROBE
+from rowpath.analysis.chapters.sizing import CHAPTER as SIZING
 from rowpath.analysis.model import Analysis
-from rowpath.report import bars
+from rowpath.report import bars, size_bars
 
 LINES = 40
 WIDTH = 100  # where there is no terminal
@@ -78,6 +79,8 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
     ways = several_hosts.line(analysis.diagnostics.get("ways", []))
     for words in filter(None, (ways, several_hosts.starts_line(report_of(analysis)))):
         lines += _wrapped(words, width, 2, INDENT)
+    if sizing := SIZING.of(analysis):
+        lines += [Text(""), *bars.drawn([size_bars.picture(sizing, room.rows)], width)[0]]
     lines += _pictures(answer, width, room)
     lines += _not_ranked(answer, width, room.not_ranked)
     if answer.sentences:

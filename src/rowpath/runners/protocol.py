@@ -124,6 +124,7 @@ class ClientGroupsEnd(Request, tag="client-groups-end"):
 class RunStatements(Request, tag="run"):
     statements: list[str]
     ignore_errors: bool = False
+    every_client: bool = False
 
 
 class Load(Request, tag="load"):
@@ -300,6 +301,7 @@ class ClientGroupsEndReply(Reply, kw_only=True):
 
 class RunReply(Reply, kw_only=True):
     ns: list[int] = []
+    clients: int = 1
 
 
 class LoadReply(Reply, kw_only=True):

@@ -6,9 +6,9 @@ is evidence (cells, counts, the long form), or, of a chapter that only shows res
 finished analysis. What flows out is a value under the chapter's key in `Analysis.chapters` and in the JSON, and
 sections, which every report prints in the places that it has for them. To add one is a file here and a line below.
 
-`probe` comes first, for a probe asks nothing else. Then the tables below the rankings of one phase: `at_once` (clients,
-statements in a pipeline) and `resources`. Then what goes over several phases or paths: `ladder` (layers above a
-driver), `loading`, `links`, `many_operations`, `sweeps` (the size of a result), `retrievals` (a whole table),
+`probe` and `sizing` come first: they ask nothing else. Then the tables below the rankings of one phase: `at_once`
+(clients, statements in a pipeline) and `resources`. Then what goes over several phases or paths: `ladder` (layers over
+a driver), `loading`, `links`, `many_operations`, `sweeps` (the size of a result), `retrievals` (a whole table),
 `block_sizes`, `scalings` (a table in parts) and `cost_models`. `mixed_load` is a package: client groups at work at
 once. Last where time goes (`explanations` of the profiler), and what others said: `published` claims and figures.
 """
@@ -33,11 +33,13 @@ from rowpath.analysis.chapters import (
     resources,
     retrievals,
     scalings,
+    sizing,
     sweeps,
 )
 
 _ORDERED: tuple[Chapter[Any], ...] = (
     probe.CHAPTER,
+    sizing.CHAPTER,
     at_once.CLIENTS,
     at_once.PIPELINES,
     resources.COSTS,

@@ -14,7 +14,7 @@ from typing_extensions import override
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Wire
-from rowpath.engines.mariadb import login, url_options
+from rowpath.engines.mariadb import connections, login, url_options
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
 from rowpath.machine import certificates, private_directories
@@ -73,9 +73,16 @@ ANALYZE = probing.ServerClock("ANALYZE FORMAT=JSON", "ANALYZE FORMAT=JSON {sql}"
 
 
 def probe_facts(
-    scheme: str, *option_groups: str, odbc_drivers: tuple[str, ...], clock: probing.ServerClock = ANALYZE
+    scheme: str,
+    *option_groups: str,
+    odbc_drivers: tuple[str, ...],
+    clock: probing.ServerClock = ANALYZE,
+    status: str = "information_schema.GLOBAL_STATUS",
 ) -> probing.ProbeFacts:
-    """What a probe must know of a server of the family; `option_groups`: what its clients read of .my.cnf."""
+    """What a probe must know of a server of the family; `option_groups`: what its clients read of .my.cnf.
+
+    `status`: the table of the server's counters.
+    """
     return probing.ProbeFacts(
         schemes=(scheme,),
         port=login.PORT,
@@ -97,6 +104,7 @@ def probe_facts(
         session_note="TIMESTAMP columns are read in the server's own time zone",
         server_clock=clock,
         empty_query="SELECT 1",
+        connection_limits=connections.limits(status),
         privileged_query="SELECT privilege_type FROM information_schema.user_privileges"
         f" WHERE grantee = {_GRANTEE} AND privilege_type = 'SUPER'",
     )

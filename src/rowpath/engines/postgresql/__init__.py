@@ -14,7 +14,7 @@ from typing_extensions import override
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Place, Wire
-from rowpath.engines.postgresql import login, url_options
+from rowpath.engines.postgresql import connections, login, url_options
 from rowpath.engines.postgresql.pooled import IDLE_TIMEOUT_S, TRANSACTION
 from rowpath.engines.postgresql.server import BACKUP_PROGRAMS, PostgresqlServer
 from rowpath.machine import certificates, postgresql_programs, private_directories
@@ -136,6 +136,7 @@ class Postgresql(BackupWays):
         empty_query="SELECT 1",
         pooler_query="SELECT 'pooled' WHERE pg_backend_pid() <> {server_pid}",
         pooled=TRANSACTION,
+        connection_limits=connections.LIMITS,
     )
 
     @override

@@ -109,7 +109,8 @@ class Processes:
         self._prepared: set[tuple[int, str]] = set()
         own = planned.path.processes == "own"
         try:
-            for share in [{name: count} for name, count in connections.items()] if own else [dict(connections)]:
+            shares = [{name: count} for name, count in connections.items()] if own else [dict(connections)]
+            for share in filter(None, shares):
                 worker = Worker(planned, instance, clients=sum(share.values()), pinned=True, **how)
                 first = 0
                 for name, count in share.items():
