@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ from tests.runners.python.test_clients import wait_for_connections
 KEYED = load_workload("keyed")
 READ, INSERT = KEYED.phase("read"), KEYED.phase("insert")
 EXPECTED = Expected(KEYED)
+PAGE = Path(__file__).parents[3] / "docs" / "add-a-pool.md"
 CLIENTS, SIZE, COUNT = 8, 3, 1000
 PATHS = [
     (pool.name, driver, validation, profile)
@@ -139,3 +141,39 @@ def test_only_queries_and_single_writes_are_done_on_a_pools_connection(
     connect = load_workload("connect")
     with pytest.raises(RunnerFailure, match="only queries and single writes"):
         talk.prepare(connect, connect.phases[0])
+
+
+def from_the_page(tmp_path: Path, *changed: str) -> Path:
+    """The file that docs/add-a-pool.md has, with a text in it replaced by another."""
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert not changed or changed[0] in code
+    file = tmp_path / "queue.py"
+    file.write_text(code.replace(*changed) if changed else code)
+    return file
+
+
+def queued(start: Callable[..., Talk], options: dict[str, Any], source: Path) -> Talk:
+    talk = start("psycopg", source=source)
+    talk.open(**options, transport="tcp", driver="psycopg", statement="bound", pool_size=str(SIZE), clients="1")
+    return talk
+
+
+def test_the_pool_of_the_page_works(start: Callable[..., Talk], postgresql: dict[str, Any], tmp_path: Path) -> None:
+    talk = queued(start, postgresql, from_the_page(tmp_path))
+    read = talk.prepare(KEYED, READ)
+    assert talk.verify(read, 5, 40).digest == EXPECTED.verify_digest(READ, 5, 40, 100)
+    sample = talk.sample(read, operations=COUNT, lead_in_ns=0, first=0)
+    assert (sample.operations, sample.failed) == (COUNT, 0)
+    assert min(sample.borrow_ns, sample.return_ns) > 0
+    settings = talk.facts().settings
+    assert (settings["pool_in_use"], settings["pool_open"]) == ("0", str(SIZE))
+
+
+def test_a_pool_that_loses_a_connection_says_so(
+    start: Callable[..., Talk], postgresql: dict[str, Any], tmp_path: Path
+) -> None:
+    # It keeps what comes back the eighth time.
+    forgets = "lambda lent, turns=iter([7] * 7 + [0] + [7] * 9**5): next(turns) and self.free.put(lent)"
+    talk = queued(start, postgresql, from_the_page(tmp_path, "self.free.put\n", f"({forgets})\n"))
+    talk.sample(talk.prepare(KEYED, READ), operations=COUNT, lead_in_ns=0, first=0)
+    assert talk.facts().settings["pool_in_use"] == "1"
