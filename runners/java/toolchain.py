@@ -8,7 +8,7 @@ import re
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners import building
 from rowpath.runners.driver_facts import NOT_FETCHED
-from rowpath.runners.manifest import Adapter, Command, DriverFacts, Layer, source_file
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, Layer, Pool, source_file
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -40,6 +40,7 @@ SHORT_LIVED = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
 _sources = functools.partial(building.sources_of, "java")
 # What is compiled together: name, sources, class path.
 _Unit = tuple[str, list[Path], list[Path]]
+_Above = Sequence[tuple[Layer | Pool, str]]  # with the source of each
 # Java cannot move its stdout aside itself: replies go to descriptor 3, whatever else writes to 1 lands on stderr.
 # Options from the user's environment would be measured without being recorded.
 SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2; exec "$@"'
@@ -47,13 +48,13 @@ SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2;
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter, on this path, can be built and run here; quick, builds nothing."""
-    problem = _problem(adapter, version, adapter.layer_of(path))
+    problem = _problem(adapter, version, _above(adapter, path))
     if problem is None and path is not None and jvm.needs_virtual(path):
         return jvm.virtual_availability()
     return Availability.of(f"{adapter.driver} {version} on Java {jvm.version() or '?'}", problem)
 
 
-def _problem(adapter: Adapter, version: str, layer: Layer | None) -> tuple[str, str] | None:
+def _problem(adapter: Adapter, version: str, above: _Above) -> tuple[str, str] | None:
     if problem := jvm.compiler_problem():
         return problem, jvm.INSTALL
     takers = ("jar_by_path", *(("jars",) if adapter.build.get("jars") else ()))
@@ -61,7 +62,7 @@ def _problem(adapter: Adapter, version: str, layer: Layer | None) -> tuple[str, 
         return refused
     if adapter.build.get("jar_by_path") and "/" not in version:
         return "no driver jar given", "rowpath probe jdbc:… --jar DRIVER.jar"
-    needed = [*TOOLS, *_coordinates(adapter, version), *(layer.packages if layer else ())]
+    needed = [*TOOLS, *_coordinates(adapter, version), *_packages(above)]
     return _on_request(adapter, version) or maven.problem(needed)
 
 
@@ -82,15 +83,15 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
                 file.unlink()
     every_path = list(paths)
     needed = [artefact for adapter, version in adapters for artefact in _coordinates(adapter, version)]
-    above = [layer for path in every_path for adapter, _version in adapters if (layer := _above(adapter, path))]
-    needed += [artefact for layer in above for artefact in layer.packages]
+    for adapter, _version in adapters:
+        needed += [artefact for path in every_path for artefact in _packages(_above(adapter, path))]
     core = functools.partial(_compile, "core", _sources("core"), [])
     virtual = [jvm.virtual_command] if any(map(jvm.needs_virtual, every_path)) else []
     processes.side_by_side([functools.partial(fetch, [*TOOLS, *needed]), core, *virtual])
     chains = [_units(adapter, version)[1:] for adapter, version in adapters]
     for adapter, version in adapters:
-        layers = {layer.source_of(path): layer for path in every_path if (layer := _above(adapter, path))}
-        chains += [_units(adapter, version, layer, source)[1:] for source, layer in layers.items()]
+        sources = {source: each for path in every_path for each, source in _above(adapter, path)}
+        chains += [_units(adapter, version, [(each, source)])[1:] for source, each in sources.items()]
     chains.append([("tools", _sources("tools"), fetch(TOOLS))])
     # Step by step, because an adapter is compiled against the families before it; what several need only once.
     for step in range(max(map(len, chains))):
@@ -101,11 +102,10 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path, once it is built."""
     tools = _output("tools", _sources("tools"), fetch(TOOLS))
-    layer = adapter.layer_of(path)
-    above = layer.source_of(path) if layer else ""
-    classes = [_output(*unit) for unit in _units(adapter, version, layer, above)]
+    above = _above(adapter, path)
+    classes = [_output(*unit) for unit in _units(adapter, version, above)]
     drivers = _driver_jars(adapter, version, (path.deployment, path.transport))
-    drivers += fetch(layer.packages) if layer else ()
+    drivers += fetch(_packages(above))
     options = [*jvm.OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={joined([tools, *fetch(TOOLS)])}"]
     if path.embedded:
         options += adapter.build.get("embedded_options", {}).get(path.durability, ())
@@ -114,14 +114,28 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     java = jvm.virtual_command() if virtual else jvm.java_command()
     arguments = [java, *options, "-cp", joined([*classes, *drivers]), "rowpath.Main"]
     arguments += ["--adapter", adapter.driver, "--class", adapter.build["class_name"]]
-    arguments += ["--layer", f"rowpath.layers.{Path(above).stem}"] if layer else []
+    for each, source in above:
+        kind = _kind(each)
+        arguments += [f"--{kind}", f"rowpath.{kind}s.{Path(source).stem}"]
     # A locale of UTF-8 decides how Java spells file names; -Dfile.encoding does not.
     return Command(("/bin/sh", "-c", SHELL, "sh", *arguments), {"LC_ALL": "C.UTF-8"})
 
 
-def _above(adapter: Adapter, path: AccessPath) -> Layer | None:
-    """The layer above the adapter, where the path is its."""
-    return adapter.layer_of(path) if path.driver == adapter.driver else None
+def _above(adapter: Adapter, path: AccessPath | None) -> _Above:
+    """What stands above the adapter, where the path is its: a layer, a pool; with its source."""
+    if path is None or path.driver != adapter.driver:
+        return []
+    layer, pool = adapter.layer_of(path), adapter.pool_of(path)
+    found: list[tuple[Layer | Pool, str]] = [(layer, layer.source_of(path))] if layer else []
+    return [*found, *([(pool, pool.source)] if pool else [])]
+
+
+def _packages(above: _Above) -> list[str]:
+    return [artefact for each, _source in above for artefact in each.packages]
+
+
+def _kind(above: Layer | Pool) -> str:
+    return "layer" if isinstance(above, Layer) else "pool"
 
 
 def _on_request(adapter: Adapter, version: str) -> tuple[str, str] | None:
@@ -154,10 +168,11 @@ def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = 
     return [*([Path(version)] if "/" in version else []), *fetch(_coordinates(adapter, version, needed))]
 
 
-def _units(adapter: Adapter, version: str, layer: Layer | None = None, source: str = "") -> list[_Unit]:
-    """What is compiled for an adapter, in order: the core, its families, its own sources, the layer's `source` above.
+def _units(adapter: Adapter, version: str, above: _Above = ()) -> list[_Unit]:
+    """What is compiled for an adapter, in order: the core, its families, its own sources, a source of what is above.
 
-    A family sees the core and the families before it; only the adapter sees the driver, only the layer its library.
+    A family sees the core and the families before it; only the adapter sees the driver, only a layer or pool its own
+    library.
     """
     units: list[_Unit] = [("core", _sources("core"), [])]
     classes = [_output(*units[0])]
@@ -166,11 +181,13 @@ def _units(adapter: Adapter, version: str, layer: Layer | None = None, source: s
         classes.append(_output(*units[-1]))
     own = [source_file(adapter, name) for name in ("", *adapter.build.get("more_sources", ()))]
     units.append((f"adapter-{adapter.driver}", own, [*classes, *_driver_jars(adapter, version)]))
-    if layer:
-        units.append(("family-films", _sources("families/films"), [classes[0]]))
-        above = [*classes, _output(*units[-1]), *fetch(layer.packages)]
+    for each, source in above:
+        if isinstance(each, Layer):
+            units.append(("family-films", _sources("families/films"), [classes[0]]))
+            classes.append(_output(*units[-1]))
         file = source_file(adapter, source)
-        units.append((f"layer-{layer.name}", sorted(file.parent.glob(f"{file.stem}*.java")), above))
+        beside = sorted(file.parent.glob(f"{file.stem}*.java"))
+        units.append((f"{_kind(each)}-{each.name}", beside, [*classes, *fetch(each.packages)]))
     return units
 
 

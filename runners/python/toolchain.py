@@ -287,8 +287,9 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
     EnvironmentMissing for a driver that could not be compiled.
     """
-    layer = adapter.layer_of(path)
-    apart = source_file(adapter, layer.source_of(path) if layer else "") if layer or is_external(adapter) else None
+    layer, pool = adapter.layer_of(path), adapter.pool_of(path)
+    above = layer.source_of(path) if layer else pool.source if pool else ""
+    apart = source_file(adapter, above) if above or is_external(adapter) else None
     source = ("--source", str(apart)) if apart else ()
     adapter = variants_of(adapter, path)[0]
     Availability.of(adapter.driver, _failure(adapter, version)).require()

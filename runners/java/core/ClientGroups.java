@@ -17,10 +17,20 @@ final class ClientGroups {
 
   private final List<Group> groups = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
+  private final ClientThreads kind; // null: one client
+  private final boolean virtual;
+  private final long carriersNs;
 
-  /** Has all clients wait for their groups' begin. */
-  ClientGroups(Map<String, Object> request, int connections, Function<Object, PreparedPhase> phases)
+  /** Has all clients wait for their groups' begin, on threads of the same kind as in samples. */
+  ClientGroups(
+      Map<String, Object> request,
+      int connections,
+      ClientThreads kind,
+      Function<Object, PreparedPhase> phases)
       throws Exception {
+    this.kind = kind;
+    virtual = kind != null && kind.virtual();
+    carriersNs = virtual ? kind.carriersCpuNs() : 0;
     boolean[] taken = new boolean[connections];
     List<?> asked = (List<?>) request.get("client_groups");
     int clients = asked.stream().mapToInt(one -> (int) number((Map<?, ?>) one, "clients", 0)).sum();
@@ -34,11 +44,14 @@ final class ClientGroups {
     }
     for (Group group : groups) {
       for (GroupClient client : group.clients) {
-        threads.add(ClientThreads.platformThread(client));
+        threads.add(kind == null ? ClientThreads.platformThread(client) : kind.unstarted(client));
       }
     }
     threads.forEach(Thread::start);
     coming.await();
+    if (virtual) {
+      ClientThreads.wakeAllPromptly();
+    }
   }
 
   int clients() {
@@ -50,7 +63,12 @@ final class ClientGroups {
     for (Thread thread : threads) {
       thread.join();
     }
-    return groups.stream().map(Group::total).toList();
+    List<Map<String, Object>> totals = groups.stream().map(Group::total).toList();
+    if (virtual) { // they all share the carriers
+      long ns = kind.carriersCpuNs() - carriersNs;
+      totals.forEach(total -> total.put("cpu_ns", ns));
+    }
+    return totals;
   }
 
   private static void take(boolean[] taken, int first, int clients) {
@@ -63,7 +81,7 @@ final class ClientGroups {
     }
   }
 
-  private static Group group(
+  private Group group(
       Map<?, ?> fields, PreparedPhase prepared, SharedCounters shared, CountDownLatch coming)
       throws Exception {
     Phase phase = prepared.phase();
@@ -73,6 +91,7 @@ final class ClientGroups {
     int clients = (int) number(fields, "clients", 0);
     List<GroupClient> made = new ArrayList<>();
     int rows = phase.operations(prepared.rows().length);
+    Arrivals arrivals = Arrivals.of(fields);
     for (int client = 0; client < clients; client++) {
       Slot slot =
           shared.slot(
@@ -82,13 +101,16 @@ final class ClientGroups {
               number(fields, "acknowledged", 0),
               rows);
       int first = rows < clients ? client % rows : bound(client, rows, clients);
+      int end = rows < clients ? first + 1 : bound(client + 1, rows, clients);
       made.add(
           new GroupClient(
               prepared.samplers().get((int) number(fields, "first_client", 0) + client).operation(),
               slot,
-              new Pacing(fields, client),
-              first,
-              rows < clients ? 1 : bound(client + 1, rows, clients) - first,
+              Pacing.ofClient(fields, client),
+              arrivals,
+              virtual,
+              arrivals == null ? first : 0,
+              arrivals == null ? end - first : rows,
               number(fields, "operations", 0),
               coming));
     }
@@ -99,7 +121,6 @@ final class ClientGroups {
     return (int) ((long) client * rows / clients);
   }
 
-  /** A number of the request; 0 where it is absent. */
   /** One group, and the reply's words about it. */
   private record Group(String name, Phase phase, List<GroupClient> clients) {
     Map<String, Object> total() {

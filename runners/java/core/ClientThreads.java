@@ -1,8 +1,12 @@
 package rowpath;
 
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -11,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 /** One thread per client, there before the first sample and waiting between samples. */
 final class ClientThreads {
@@ -19,6 +24,7 @@ final class ClientThreads {
   private static final int STACK_BYTES = 16 << 20;
 
   private final boolean virtual;
+  private final ThreadFactory factory;
   private final List<ExecutorService> executors = new ArrayList<>();
 
   /** {@code concurrency}: {@code threads} or {@code virtual-threads}. */
@@ -27,7 +33,7 @@ final class ClientThreads {
     if (!virtual && !concurrency.equals("threads")) {
       throw new Failure("unsupported", "", "the Java runner has no concurrency " + concurrency);
     }
-    ThreadFactory factory = virtual ? virtualThreads() : ClientThreads::platformThread;
+    factory = virtual ? virtualThreads() : ClientThreads::platformThread;
     for (int client = 0; client < clients; client++) {
       executors.add(Executors.newSingleThreadExecutor(factory));
       executors.get(client).submit(() -> {}).get();
@@ -41,6 +47,11 @@ final class ClientThreads {
   /** The CPU clock that a client reads for itself; a virtual thread has none. */
   LongSupplier cpuClock() {
     return virtual ? () -> 0 : THREADS::getCurrentThreadCpuTime;
+  }
+
+  /** A thread of the same kind for a client, not started. */
+  Thread unstarted(Runnable body) {
+    return factory.newThread(body);
   }
 
   /** CPU so far of the threads that carry all virtual ones; 0 where the clients have clocks. */
@@ -83,6 +94,29 @@ final class ClientThreads {
     Thread thread = new Thread(null, body, "rowpath-client", STACK_BYTES);
     thread.setDaemon(true);
     return thread;
+  }
+
+  /**
+   * Has the kernel end a thread's sleeps when they are over, not up to 50 µs later; threads that it
+   * starts take after it.
+   */
+  static void wakePromptly(String thread) {
+    try {
+      Path path = Path.of(thread);
+      Path tid = Files.isSymbolicLink(path) ? Files.readSymbolicLink(path) : path;
+      Files.writeString(Path.of("/proc", tid.getFileName().toString(), "timerslack_ns"), "1");
+    } catch (NoSuchFileException ended) {
+      return;
+    } catch (IOException | SecurityException cannot) {
+      System.err.println("sleeps may last longer: " + cannot);
+    }
+  }
+
+  /** The same for every thread: the JVM's own ones wake virtual threads. */
+  static void wakeAllPromptly() throws IOException {
+    try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
+      tasks.map(Path::toString).forEach(ClientThreads::wakePromptly);
+    }
   }
 
   /** By name, because the runner is compiled for a Java that has none. */

@@ -8,25 +8,31 @@ import java.util.concurrent.Future;
 import java.util.function.Function;
 
 /**
- * The clients of a path: one connection each, and a thread each where there is more than one; a
- * single client runs on the caller's thread.
+ * The clients of a path: one connection each, or a pool's for each operation, and a thread each
+ * where there is more than one; a single client runs on the caller's thread.
  */
 final class Clients {
   private final List<Adapter> adapters = new ArrayList<>();
   private final ClientThreads threads;
+  private final Pool pool;
 
-  /** What connecting the first one took. */
+  /** What connecting the first one took; all connections of a pool. */
   final long connectNs;
 
-  /** {@code adapters} makes one for each client. */
-  Clients(Callable<Adapter> adapters, Options options) throws Exception {
+  /** {@code adapters} makes one for each client; {@code pool}: null where each connects. */
+  Clients(Callable<Adapter> adapters, Pool pool, Options options) throws Exception {
+    this.pool = pool;
     int clients = Math.max((int) options.number("clients"), 1);
     threads = clients > 1 ? new ClientThreads(clients, concurrency(options)) : null;
     long firstNs = 0;
     try {
       for (int client = 0; client < clients; client++) {
-        Adapter adapter = adapters.call();
+        Adapter driver = adapters.call();
         long start = System.nanoTime();
+        if (pool != null && client == 0) {
+          pool.open(driver, options);
+        }
+        Adapter adapter = pool == null ? driver : pool.client(driver);
         adapter.open(options);
         firstNs = client == 0 ? System.nanoTime() - start : firstNs;
         this.adapters.add(adapter);
@@ -139,22 +145,20 @@ final class Clients {
   /** Groups of clients, waiting for their begin, each client on one of the connections. */
   ClientGroups groups(Map<String, Object> request, Function<Object, PreparedPhase> phases)
       throws Exception {
-    if (threads != null && threads.virtual()) {
-      throw new Failure(
-          "unsupported",
-          "",
-          "virtual threads share one carrier and leave it only where they wait: a group that never"
-              + " waits would hold up the others");
-    }
-    return new ClientGroups(request, adapters.size(), phases);
+    return new ClientGroups(request, adapters.size(), threads, phases);
   }
 
-  /** What the connection's settings lack: how the clients run, and which CPU time is reported. */
-  void facts(Map<String, Object> settings) {
+  /** The connection's, how the clients run, which CPU time is reported, and the pool's. */
+  void facts(Adapter.Facts facts) throws Exception {
+    first().facts(facts);
+    Map<String, Object> settings = facts.settings();
     settings.put("clients", String.valueOf(adapters.size()));
     if (threads != null) {
       settings.put("concurrency", threads.name());
       settings.put("cpu_of_clients", threads.cpuSource());
+    }
+    if (pool != null) {
+      pool.facts(facts);
     }
   }
 
@@ -170,6 +174,9 @@ final class Clients {
       } catch (Exception failed) {
         first = first == null ? failed : first;
       }
+    }
+    if (pool != null) {
+      pool.close();
     }
     if (first != null) {
       throw first;

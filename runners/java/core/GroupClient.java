@@ -1,10 +1,7 @@
 package rowpath;
 
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -21,10 +18,16 @@ final class GroupClient extends CacheLinePadded implements Runnable {
   private static final long AFTER_FAILURE_NS = 10_000_000;
   private static final long LOOK_NS = 10_000_000;
   private static final long LOOK_FOR_BEGIN_NS = 1_000_000;
+  private static final long SLICE_NS = 10_000_000;
 
   private final Operation operation;
   private final Slot slot;
   private final Pacing pacing;
+  private final Arrivals arrivals; // null: this client's own schedule
+  private final Arrivals.Arrival arrival = new Arrivals.Arrival();
+  private final boolean dues;
+  private final boolean virtual;
+  private final long spinNs;
   private final long wanted;
   private final CountDownLatch coming;
   private final SampleCounters counters = new SampleCounters();
@@ -32,6 +35,7 @@ final class GroupClient extends CacheLinePadded implements Runnable {
   private long dueNs;
   private int failuresInARow;
   private boolean over;
+  private long sliceNs;
   private long serviceNs;
   private long latencyNs;
   private long failedNs;
@@ -46,11 +50,16 @@ final class GroupClient extends CacheLinePadded implements Runnable {
   long endedNs;
   long cpuNs;
 
-  /** {@code wanted} 0: until the end; {@code coming} is counted down once it waits. */
+  /**
+   * {@code wanted} 0: until the end; {@code virtual}: its thread is a virtual one; {@code coming}
+   * is counted down once it waits.
+   */
   GroupClient(
       Operation operation,
       Slot slot,
       Pacing pacing,
+      Arrivals arrivals,
+      boolean virtual,
       int first,
       int rowsOfItsOwn,
       long wanted,
@@ -58,6 +67,10 @@ final class GroupClient extends CacheLinePadded implements Runnable {
     this.operation = operation;
     this.slot = slot;
     this.pacing = pacing;
+    this.arrivals = arrivals;
+    this.virtual = virtual;
+    this.spinNs = virtual ? 0 : pacing.spinNs; // else no other could use the carrier meanwhile
+    this.dues = pacing.open() || arrivals != null;
     this.first = first;
     this.rowsOfItsOwn = rowsOfItsOwn;
     this.wanted = wanted;
@@ -77,8 +90,10 @@ final class GroupClient extends CacheLinePadded implements Runnable {
 
   @Override
   public void run() {
-    long cpu = THREADS.getCurrentThreadCpuTime();
-    wakePromptly();
+    long cpu = virtual ? 0 : THREADS.getCurrentThreadCpuTime();
+    if (!virtual) {
+      ClientThreads.wakePromptly("/proc/thread-self");
+    }
     slot.next(row);
     slot.state(Slot.WAITS);
     coming.countDown();
@@ -89,7 +104,7 @@ final class GroupClient extends CacheLinePadded implements Runnable {
       slot.failed(failed, failedNs);
       failuresInARow = MOST_FAILURES_IN_A_ROW;
     } finally {
-      cpuNs = THREADS.getCurrentThreadCpuTime() - cpu;
+      cpuNs = virtual ? 0 : THREADS.getCurrentThreadCpuTime() - cpu;
       slot.state(failuresInARow < MOST_FAILURES_IN_A_ROW ? Slot.DONE : Slot.GAVE_UP);
     }
   }
@@ -100,30 +115,48 @@ final class GroupClient extends CacheLinePadded implements Runnable {
       LockSupport.parkNanos(LOOK_FOR_BEGIN_NS);
       zero = slot.begins();
     }
-    long now = zero == 0 ? System.nanoTime() : until(zero, pacing.spinNs);
+    long now = zero == 0 ? System.nanoTime() : until(zero, spinNs);
     if (slot.ended(now)) {
       return;
     }
     begunNs = now;
-    if (pacing.open()) {
+    if (arrivals == null && dues) {
       dueNs = zero + pacing.next();
       slot.due(dueNs);
     }
     slot.state(Slot.WORKS);
     while (!over) {
-      now = turn(now, zero);
+      now = slice(turn(now, zero));
     }
+  }
+
+  /** The next arrival; false: there is none, or the end is here. */
+  private boolean take(long now, long zero) {
+    if (slot.ended(now) || !arrivals.take(arrival, zero)) {
+      return false;
+    }
+    row = (int) (arrival.number % rowsOfItsOwn);
+    dueNs = arrival.dueNs;
+    slot.next(row);
+    slot.due(dueNs);
+    return true;
   }
 
   /** One operation with the wait before it; returns when it ended. */
   private long turn(long now, long zero) {
-    boolean idle = pacing.open() && now < dueNs;
-    long begun = idle ? until(dueNs, pacing.spinNs) : now;
-    if (slot.ended(begun) || slot.ended(dueNs)) {
+    if (arrivals != null && !take(now, zero)) {
+      over = true;
+      return now;
+    }
+    boolean idle = dues && now < dueNs;
+    long begun = idle ? until(dueNs, spinNs) : now;
+    // An arrival that was taken is done where it was due before the end: so none before it is left
+    // out.
+    if (slot.ended(dueNs) || arrivals == null && slot.ended(begun)) {
       over = true;
       return begun;
     }
-    if (pacing.open()) {
+    if (dues) {
       slot.arrivals(operations + failed + 1);
     }
     slot.begin(begun);
@@ -144,24 +177,50 @@ final class GroupClient extends CacheLinePadded implements Runnable {
       slot.failed(failed, failedNs);
     }
     endedNs = ended;
+    goOn(zero, ended);
+    slot.rest(row, ended);
+    over |= failuresInARow == MOST_FAILURES_IN_A_ROW;
+    long own = arrivals == null ? pacing.pauseNs : 0;
+    long pause = thrown == null ? own : Math.max(AFTER_FAILURE_NS, own);
+    return over || pause == 0 ? ended : until(ended + pause, 0);
+  }
+
+  /** To the next operation of its own, or with its caller back into the queue. */
+  private void goOn(long zero, long ended) {
+    if (arrivals != null) {
+      arrivals.join(ended + pacing.pauseNs);
+      return;
+    }
+    over = operations + failed == wanted;
     if (++row == first + rowsOfItsOwn) {
       row = first;
     }
-    if (pacing.open()) {
+    if (dues) {
       dueNs = zero + pacing.next();
       slot.due(dueNs);
     }
-    slot.rest(row, ended);
-    over = operations + failed == wanted || failuresInARow == MOST_FAILURES_IN_A_ROW;
-    long pause = thrown == null ? pacing.pauseNs : Math.max(AFTER_FAILURE_NS, pacing.pauseNs);
-    return over || pause == 0 ? ended : until(ended + pause, 0);
+  }
+
+  /** Leaves the carrier to other virtual threads where this one has not waited for long. */
+  private long slice(long now) {
+    if (!virtual || now - sliceNs < SLICE_NS) {
+      return now;
+    }
+    LockSupport.parkNanos(
+        1); // after Thread.yield() the scheduler may take this one again and again
+    sliceNs = System.nanoTime();
+    return sliceNs;
   }
 
   private void succeed(long begun, long ended, boolean idle) {
     slot.acknowledge(row);
     serviceNs += ended - begun;
     slot.service(ended - begun, serviceNs);
-    if (pacing.open()) {
+    counters.end(ended);
+    if (counters.borrowNs > 0) {
+      slot.pooled(counters.borrowNs, counters.returnNs);
+    }
+    if (dues) {
       latencyNs += ended - dueNs;
       slot.latency(ended - dueNs, latencyNs);
       if (idle) {
@@ -194,15 +253,5 @@ final class GroupClient extends CacheLinePadded implements Runnable {
       now = System.nanoTime();
     }
     return now;
-  }
-
-  /** Has the kernel end this thread's sleeps when they are over, not up to 50 µs later. */
-  private static void wakePromptly() {
-    try {
-      Path own = Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName();
-      Files.writeString(Path.of("/proc", own.toString(), "timerslack_ns"), "1");
-    } catch (IOException | SecurityException cannot) {
-      System.err.println("sleeps may last longer: " + cannot);
-    }
   }
 }

@@ -4,12 +4,15 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * {@code rowpath.Main --adapter DRIVER --class CLASS [--layer CLASS]}: the Java runner of the
- * protocol in PROTOCOL.md.
+ * {@code rowpath.Main --adapter DRIVER --class CLASS [--layer CLASS] [--pool CLASS]}: the Java
+ * runner of the protocol in PROTOCOL.md.
  *
  * <p>The command that starts it has moved the real stdout to descriptor 3, see toolchains/java.py:
  * Java cannot.
@@ -19,16 +22,26 @@ public final class Main {
 
   /** Watches stdin on this thread; the loop and everything else run on a thread of their own. */
   public static void main(String[] arguments) throws IOException {
-    boolean layer = arguments.length == 6 && arguments[4].equals("--layer");
-    if (arguments.length != (layer ? 6 : 4)
-        || !arguments[0].equals("--adapter")
-        || !arguments[2].equals("--class")) {
-      System.err.println("usage: rowpath.Main --adapter DRIVER --class CLASS [--layer CLASS]");
+    Map<String, String> given = new HashMap<>();
+    for (int at = 0; at + 1 < arguments.length; at += 2) {
+      given.put(arguments[at], arguments[at + 1]);
+    }
+    boolean known = Set.of("--adapter", "--class", "--layer", "--pool").containsAll(given.keySet());
+    if (!known
+        || arguments.length != 2 * given.size()
+        || !given.keySet().containsAll(Set.of("--adapter", "--class"))) {
+      System.err.println(
+          "usage: rowpath.Main --adapter DRIVER --class CLASS [--layer CLASS] [--pool CLASS]");
       System.exit(2);
     }
     BlockingQueue<String> requests = new LinkedBlockingQueue<>();
     Session session =
-        new Session(arguments[1], arguments[3], layer ? arguments[5] : null, requests);
+        new Session(
+            given.get("--adapter"),
+            given.get("--class"),
+            given.get("--layer"),
+            given.get("--pool"),
+            requests);
     Thread loop = new Thread(null, session, "rowpath-loop", 16 << 20);
     loop.setDaemon(true);
     loop.start();

@@ -22,16 +22,24 @@ final class Pacing {
   /** Closed loop: between two operations. */
   final long pauseNs;
 
-  /** Open loop: for how long before an operation is due the client does not sleep any more. */
+  /** For how long before an operation is due the client does not sleep any more. */
   final long spinNs;
 
   /**
    * Of client {@code client} of the group with these fields of the request {@code client-groups}.
    */
-  Pacing(Map<?, ?> fields, int client) {
+  static Pacing ofClient(Map<?, ?> fields, int client) {
+    return new Pacing(fields, client, number(fields, "clients", 0));
+  }
+
+  /** The one schedule of a whole group, whose clients share it. */
+  static Pacing ofGroup(Map<?, ?> fields) {
+    return new Pacing(fields, 0, 1);
+  }
+
+  private Pacing(Map<?, ?> fields, int client, long clients) {
     String pacing = String.valueOf(fields.get("pacing"));
     double ratePerS = fields.get("rate_per_s") instanceof Number rate ? rate.doubleValue() : 0;
-    long clients = number(fields, "clients", 0);
     open = !pacing.equals("closed");
     poisson = pacing.equals("poisson");
     if (open && !poisson && !pacing.equals("fixed")) {
@@ -44,7 +52,7 @@ final class Pacing {
     firstNs = distanceNs * client / clients;
     state = number(fields, "seed", 0) + client;
     pauseNs = open ? 0 : number(fields, "pause_ns", 0);
-    spinNs = open ? number(fields, "spin_ns", 0) : 0;
+    spinNs = number(fields, "spin_ns", 0);
   }
 
   boolean open() {

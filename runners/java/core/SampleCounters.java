@@ -28,6 +28,13 @@ public final class SampleCounters extends CacheLinePadded {
   long executeNs;
   long firstRowNs;
 
+  /** With a pool: until it lent a connection, and until it had it back. */
+  long borrowNs;
+
+  long returnNs;
+
+  private long workedNs; // 0: no connection was lent
+  private long borrowBefore;
   private long rowsBefore;
   private long touchBefore;
   private long connectBefore;
@@ -39,6 +46,16 @@ public final class SampleCounters extends CacheLinePadded {
     if (stamps) {
       executeNs += System.nanoTime() - startNs;
     }
+  }
+
+  /** To be called by an operation as soon as a pool has lent it a connection. */
+  public void borrowed() {
+    borrowNs += System.nanoTime() - startNs;
+  }
+
+  /** To be called by an operation just before it returns the connection to the pool. */
+  public void worked() {
+    workedNs = System.nanoTime();
   }
 
   /** To be called by the row loop as soon as the first row was taken. */
@@ -67,6 +84,15 @@ public final class SampleCounters extends CacheLinePadded {
     connectBefore = connectNs;
     executeBefore = executeNs;
     firstRowBefore = firstRowNs;
+    borrowBefore = borrowNs;
+    workedNs = 0;
+  }
+
+  /** The operation under way has succeeded: a pool has its connection back. */
+  void end(long endNs) {
+    if (workedNs != 0) {
+      returnNs += endNs - workedNs;
+    }
   }
 
   /** Forgets the operation under way: a failed operation is never part of a result. */
@@ -76,5 +102,6 @@ public final class SampleCounters extends CacheLinePadded {
     connectNs = connectBefore;
     executeNs = executeBefore;
     firstRowNs = firstRowBefore;
+    borrowNs = borrowBefore;
   }
 }

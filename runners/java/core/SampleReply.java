@@ -24,6 +24,8 @@ final class SampleReply {
       long maxNs,
       long executeNs,
       long firstRowNs,
+      long borrowNs,
+      long returnNs,
       long connectNs,
       long windowNs,
       long windowCpuNs) {}
@@ -55,6 +57,8 @@ final class SampleReply {
     reply.put("max_ns", parts.stream().mapToLong(Part::maxNs).max().orElseThrow());
     reply.put("execute_ns", parts.stream().mapToLong(Part::executeNs).sum());
     reply.put("first_row_ns", parts.stream().mapToLong(Part::firstRowNs).sum());
+    reply.put("borrow_ns", parts.stream().mapToLong(Part::borrowNs).sum());
+    reply.put("return_ns", parts.stream().mapToLong(Part::returnNs).sum());
     reply.put("connect_ns", parts.stream().mapToLong(Part::connectNs).sum());
     if (parts.size() > 1) {
       reply.put("clients", new ArrayList<>(parts.stream().map(SampleReply::client).toList()));

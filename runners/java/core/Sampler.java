@@ -81,6 +81,8 @@ final class Sampler extends CacheLinePadded {
         maxNs,
         counters.executeNs,
         counters.firstRowNs,
+        counters.borrowNs,
+        counters.returnNs,
         counters.connectNs,
         end - window,
         cpuAfter - windowCpu);
@@ -140,6 +142,8 @@ final class Sampler extends CacheLinePadded {
     counters.connectNs = 0;
     counters.executeNs = 0;
     counters.firstRowNs = 0;
+    counters.borrowNs = 0;
+    counters.returnNs = 0;
   }
 
   /**
@@ -157,9 +161,11 @@ final class Sampler extends CacheLinePadded {
 
   private long step(long start) {
     counters.begin(start);
+    boolean done = false;
     try {
       operation.run(row, counters);
       operations++;
+      done = true;
     } catch (Throwable thrown) {
       fail(thrown);
     }
@@ -168,6 +174,9 @@ final class Sampler extends CacheLinePadded {
       row = 0;
     }
     long end = System.nanoTime();
+    if (done) {
+      counters.end(end);
+    }
     long ns = end - start;
     minNs = Math.min(minNs, ns);
     maxNs = Math.max(maxNs, ns);

@@ -33,17 +33,24 @@ final class Session implements Runnable {
   private final String driver;
   private final String adapterClass;
   private final String layerClass;
+  private final String poolClass;
   private final BlockingQueue<String> requests;
   private final Map<String, PreparedPhase> phases = new HashMap<>();
   private Clients clients;
   private ClientGroups groups;
   private volatile boolean ended;
 
-  /** {@code layerClass}: null where none stands above the driver. */
-  Session(String driver, String adapterClass, String layerClass, BlockingQueue<String> requests) {
+  /** {@code layerClass}, {@code poolClass}: null where none stands above the driver. */
+  Session(
+      String driver,
+      String adapterClass,
+      String layerClass,
+      String poolClass,
+      BlockingQueue<String> requests) {
     this.driver = driver;
     this.adapterClass = adapterClass;
     this.layerClass = layerClass;
+    this.poolClass = poolClass;
     this.requests = requests;
   }
 
@@ -153,7 +160,13 @@ final class Session implements Runnable {
     if (clients != null) {
       throw new Failure("internal", "", "a connection is open already");
     }
-    clients = new Clients(this::adapter, new Options(options));
+    Options given = new Options(options);
+    String asked = given.get("pool", "");
+    if (poolClass == null && !asked.isEmpty()) {
+      throw new Failure("unsupported", "", "this runner was started without the pool " + asked);
+    }
+    Pool pool = asked.isEmpty() ? null : made(poolClass, Pool.class);
+    clients = new Clients(this::adapter, pool, given);
     Map<String, Object> reply = new LinkedHashMap<>();
     reply.put("connect_ns", clients.connectNs);
     try {
@@ -292,8 +305,7 @@ final class Session implements Runnable {
     Map<String, Object> settings = new LinkedHashMap<>();
     Map<String, Object> libraries = new LinkedHashMap<>();
     settings.put("jvm_time_zone", java.util.TimeZone.getDefault().getID());
-    opened().first().facts(new Adapter.Facts(reply, settings, libraries));
-    opened().facts(settings);
+    opened().facts(new Adapter.Facts(reply, settings, libraries));
     reply.put("libraries", libraries);
     reply.put("settings", settings);
     List<String> options =

@@ -99,6 +99,12 @@ final class Slot {
     put(7, sumNs);
   }
 
+  /** Sums over successful operations: until a pool lent a connection, and until it had it back. */
+  void pooled(long borrowNs, long returnNs) {
+    put(12, borrowNs);
+    put(13, returnNs);
+  }
+
   void lateness(long ns) {
     record(LATENESS, ns);
   }

@@ -167,4 +167,6 @@ def summed(turns, columns):
         "execute_ns": total("execute_ns"),
         "first_row_ns": total("first_row_ns"),
         "connect_ns": total("connect_ns"),
+        "borrow_ns": total("borrow_ns"),
+        "return_ns": total("return_ns"),
     }

@@ -23,6 +23,7 @@ CLIENT = """
     index = first
     operations = failed = in_a_row = rows = total = served = late = lost = then = 0
     state = {done}
+    {start_lending}
     head[0] = {works}
     {due_times}
     cpu = thread_clock()
@@ -55,6 +56,7 @@ CLIENT = """
             served += value
             {count_service}
             {record}
+            {count_lending}
             head[6] = served
             head[9] = rows
             operations += 1
@@ -78,6 +80,11 @@ CLIENT = """
 # The buckets of the shared counters' histograms.
 COUNT = "shift = value.bit_length() - 8; {of}[value if shift < 1 else (shift << 7) + (value >> shift)] += 1"
 
+LENDING = {
+    "start_lending": "borrowing = returning = 0",
+    "count_lending": "borrowing += borrowed - now; returning += then - worked; "
+    "head[12] = borrowing; head[13] = returning",
+}
 CLOSED = {
     "due_times": "pass",
     "pace": "pass",
@@ -200,6 +207,7 @@ class GroupClient:
             {name: text.format(wait=sampler.syntax["wait"], **counts) for name, text in pieces.items()}
             | {
                 **counts,
+                **(LENDING if sampler.lends else dict.fromkeys(LENDING, "")),
                 "acknowledge": "acknowledged[index] += 1" if kept else "pass",
                 "doubt": f"acknowledged[{rows} + index] += 1" if kept else "pass",
                 "after_failure": AFTER_FAILURE_NS,

@@ -38,6 +38,8 @@ class Outcome(NamedTuple):
     execute_ns: int = 0
     first_row_ns: int = 0
     connect_ns: int = 0
+    borrow_ns: int = 0
+    return_ns: int = 0
 
 
 class Turn(NamedTuple):
@@ -56,6 +58,7 @@ BLOCK = """
     index = position % (last + 1)
     operations = failed = rows = total = executing = fetching = connecting = high = 0
     low = 1 << 62
+    {start_lending}
     failure = None
     cpu = thread_clock()
     started = now = clock()
@@ -71,6 +74,7 @@ BLOCK = """
                 {give_up}
         index = index + 1 if index != last else 0
         then = clock()
+        {count_lending}
         took = then - now
         now = then
         if took < low:
@@ -80,8 +84,16 @@ BLOCK = """
         if {done}:
             break
     cpu = thread_clock() - cpu
-    return operations, failed, failure, rows, total, now - started, cpu, low, high, executing, fetching, connecting
+    ns = now - started
+    return operations, failed, failure, rows, total, ns, cpu, low, high, executing, fetching, connecting{lent}
 """
+# What the two timed loops count of a connection that was lent; `worked`: when a successful operation returned it.
+LENDING = {
+    "start_lending": "borrowing = returning = worked = 0",
+    "count_lending": "if worked: borrowing += borrowed - now; returning += then - worked; worked = 0",
+    "lent": ", borrowing, returning",
+}
+
 
 # A rollback that fails too adds nothing.
 ROLLBACK = """\
@@ -130,6 +142,7 @@ class Sampler:
     Both return the values of an `Outcome`, in its order.
     """
 
+    lends = False
     syntax = {"define": "def", "wait": "", "fetch": "", "each": "", "iter": "iter"}
 
     def __init__(self, kind, columns, operation, stamps=False, transaction=None):
@@ -211,14 +224,12 @@ class Sampler:
         return outcome
 
     def _block(self, template, **how):
-        return self._compiled(BLOCK, template, self._scope, **how)
+        lending = LENDING if self.lends else dict.fromkeys(LENDING, "")
+        return self._compiled(BLOCK, template, self._scope, **how, **lending)
 
     def _compiled(self, source, template, scope, depth=1, **how):
         take = ("\n" + "    " * depth).join(self._take())
-        operation = template.format(row=self._row(), take=take, **self.syntax)
-        wait, mend = self.syntax["wait"], ""
-        if self.transaction:
-            operation, mend = f"{wait}begin()\n{operation}{wait}commit()\n", ROLLBACK.format(wait=wait)
+        operation, mend = self._around(template.format(row=self._row(), take=take, **self.syntax))
         indented = "".join(" " * 12 + line + "\n" for line in operation.splitlines()).rstrip("\n")
         bound = ", ".join(f"{name}={name}" for name in scope)  # as defaults they are locals of the function
         source = source.format(
@@ -227,6 +238,13 @@ class Sampler:
         scope = dict(scope)
         exec(source, scope)
         return scope["block"]
+
+    def _around(self, operation):
+        """(an operation with its begin and its end, what mends a failed one)"""
+        wait = self.syntax["wait"]
+        if not self.transaction:
+            return operation, ""
+        return f"{wait}begin()\n{operation}{wait}commit()\n", ROLLBACK.format(wait=wait)
 
     def _row(self):
         return "".join(f"v{i}, " for i in range(len(self.columns))) or "()"

@@ -125,6 +125,8 @@ SAMPLED: dict[str, Callable[[SampleRecord], float | None]] = {
     "first_row": _stamp("first_row_ns"),
     "rest": _rest,
     "connect": _stamp("connect_ns"),
+    "borrow": _stamp("borrow_ns"),
+    "return": _stamp("return_ns"),
     "bytes_drained": _stamp("bytes"),
     "client_cpu": _cpu("client_cpu_ns"),
     "server_cpu": _cpu("server_cpu_ns"),

@@ -55,6 +55,8 @@ _RECORDS = (
     Metric("first_row", NS, "blocks", choose=7, panel=9, effort=4),
     Metric("rest", NS, "blocks", effort=5),
     Metric("connect", NS, "blocks", effort=1),
+    Metric("borrow", NS, "blocks", effort=8),
+    Metric("return", NS, "blocks", effort=9),
     Metric("bytes_drained", "bytes/operation", "blocks"),
     Metric("client_cpu", NS, "blocks", ("client_cpu", "cpu"), "client CPU", compared=True, choose=1, panel=4, costs=1),
     Metric("server_cpu", NS, "blocks", ("server_cpu", "cpu"), "server CPU", compared=True, choose=2, panel=5, costs=2),

@@ -16,9 +16,10 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BackedUp, BacksUp
 from rowpath.execution.mixed_load.shared_counters import GAVE_UP
 from rowpath.machine import jvm
-from rowpath.runners.process import RunnerFailure
 from tests.runners.protocol.group_cases import LEDGER, NULL, Case, failures, name_of
 from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
+from tests.runners.protocol.shared_cases import LEDGER as SHARED_LEDGER
+from tests.runners.protocol.shared_cases import NULL as SHARED_NULL
 
 pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 ROWS = 12
@@ -85,7 +86,7 @@ def killed_server(subject: Subject) -> None:
 
 
 CASES: dict[tuple[str, str], tuple[Case, ...]] = {
-    ("derby", "embedded"): (*LEDGER, backup_meanwhile),
+    ("derby", "embedded"): (*LEDGER, *SHARED_LEDGER, backup_meanwhile),
     ("derby", "server"): (backup_meanwhile, killed_server),
     ("h2", "embedded"): (backup_meanwhile,),
     ("hsqldb", "embedded"): (backup_meanwhile,),
@@ -111,7 +112,7 @@ def null(subjects: Callable[..., Subject]) -> Subject:
     return subjects("null", "none")
 
 
-@pytest.mark.parametrize("case", NULL, ids=name_of)
+@pytest.mark.parametrize("case", (*NULL, *SHARED_NULL), ids=name_of)
 def test_without_engine(case: Case, null: Subject) -> None:
     case(null)
 
@@ -140,9 +141,19 @@ def test_the_clock_is_the_controllers(null: Subject) -> None:
     assert before_ns <= total.begun_ns <= total.ended_ns <= after_ns
 
 
-def test_virtual_threads_are_refused(tmp_path: Path) -> None:
-    with subject("java", "null", tmp_path, concurrency="virtual-threads") as found, found.talk(clients=2) as talk:
-        talk.prepare_nothing()
-        with pytest.raises(RunnerFailure, match="carrier") as refused, talk.groups(Group(NOTHING, clients=2)):
-            pass
-        assert refused.value.kind == "unsupported"
+def test_virtual_threads(tmp_path: Path) -> None:
+    """They work in groups as threads do; those that never wait leave the carrier to the others."""
+    with subject("java", "null", tmp_path, concurrency="virtual-threads") as found:
+        for case in (*NULL, *SHARED_NULL):
+            case(found)
+        with found.talk(clients=3) as talk:
+            talk.prepare_nothing()
+            groups = [Group(NOTHING, name) for name in ("one", "two", "three")]
+            with talk.groups(*groups) as working:
+                working.work_a_little()
+                totals = working.end()
+            assert {total.cpu_ns for total in totals.values()} == {totals["one"].cpu_ns} != {0}
+            assert talk.log == []
+    with subject("java", "derby", tmp_path, concurrency="virtual-threads") as found:
+        for case in (*LEDGER, *SHARED_LEDGER):
+            case(found)

@@ -10,6 +10,7 @@ import java.sql.Statement;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import javax.sql.DataSource;
 import rowpath.Adapter;
 import rowpath.Column;
 import rowpath.Failure;
@@ -163,6 +164,26 @@ public abstract class Jdbc implements Adapter {
       default ->
           throw new Failure("unsupported", "", "JDBC has no operation of kind " + phase.kind());
     };
+  }
+
+  /** The same on a pool's connections: each operation borrows one, and returns it. */
+  final Operation borrowing(DataSource pool, Phase phase, Object[][] rows) throws SQLException {
+    for (int at = 0; at < phase.parameterColumns().size(); at++) {
+      check(phase.parameterColumns().get(at), rows, at);
+    }
+    boolean query = phase.kind().equals("query");
+    if (!query && !phase.kind().equals("execute")) {
+      throw new Failure("unsupported", "", "no operation of kind " + phase.kind() + " on a pool");
+    }
+    RowLoop<ResultSet> loop = query ? loop(phase) : null;
+    int fetchSize = query ? fetchSize() : 0;
+    boolean cursor = query && options.count("result", "cursor") > 0 && cursorTakesTransaction();
+    Borrowing.Work work =
+        statementMode().equals("text")
+            ? new Borrowing.Text(texts(phase, rows), fetchSize, loop)
+            : new Borrowing.Prepared(prepared(phase), fetchSize, binder(phase), rows, loop);
+    boolean transaction = phase.transaction() || cursor;
+    return new Borrowing(pool, transaction ? new Borrowing.InTransaction(work) : work);
   }
 
   private void check(Column column, Object[][] rows, int at) {

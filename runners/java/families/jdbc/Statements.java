@@ -57,28 +57,17 @@ final class Statements {
     public void run(int row, SampleCounters counters) throws Exception {
       if (kept == null) {
         try (PreparedStatement statement = prepare()) {
-          execute(statement, row, counters);
+          execute(statement, binder, rows, row, loop, counters);
         }
         return;
       }
       try {
-        execute(kept, row, counters);
+        execute(kept, binder, rows, row, loop, counters);
       } catch (SQLException failed) {
         if (kept.isClosed() && !connection.isClosed()) {
           kept = prepare();
         }
         throw failed;
-      }
-    }
-
-    private void execute(PreparedStatement statement, int row, SampleCounters counters)
-        throws Exception {
-      binder.bind(statement, rows, row);
-      if (loop == null) {
-        statement.executeUpdate();
-        counters.executed();
-      } else {
-        take(statement.executeQuery(), loop, counters);
       }
     }
 
@@ -94,12 +83,7 @@ final class Statements {
   record Text(Statement statement, String[] texts, RowLoop<ResultSet> loop) implements Operation {
     @Override
     public void run(int row, SampleCounters counters) throws Exception {
-      if (loop == null) {
-        statement.executeUpdate(texts[row]);
-        counters.executed();
-      } else {
-        take(statement.executeQuery(texts[row]), loop, counters);
-      }
+      execute(statement, texts[row], loop, counters);
     }
 
     @Override
@@ -145,6 +129,36 @@ final class Statements {
     @Override
     public void close() throws Exception {
       operation.close();
+    }
+  }
+
+  /** Executes a prepared statement with one row of parameters. */
+  static void execute(
+      PreparedStatement statement,
+      Binder binder,
+      Object[][] rows,
+      int row,
+      RowLoop<ResultSet> loop,
+      SampleCounters counters)
+      throws Exception {
+    binder.bind(statement, rows, row);
+    if (loop == null) {
+      statement.executeUpdate();
+      counters.executed();
+    } else {
+      take(statement.executeQuery(), loop, counters);
+    }
+  }
+
+  /** Executes a text. */
+  static void execute(
+      Statement statement, String text, RowLoop<ResultSet> loop, SampleCounters counters)
+      throws Exception {
+    if (loop == null) {
+      statement.executeUpdate(text);
+      counters.executed();
+    } else {
+      take(statement.executeQuery(text), loop, counters);
     }
   }
 

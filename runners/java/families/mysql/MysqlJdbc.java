@@ -20,7 +20,8 @@ import rowpath.jdbc.Literals;
  *
  * <p>{@code statement=prepared} is prepared on the server, {@code bound} by the driver, which sends
  * text. With {@code prepare_cache} the program prepares for each execution and leaves it to the
- * driver's cache ({@code on}) whether the server does so too ({@code off}: each time).
+ * driver's cache ({@code on}) whether the server does so too ({@code off}: each time); so it does
+ * above a pool, which lends another connection each time.
  */
 public abstract class MysqlJdbc extends Jdbc {
   /** The address, without a login. */
@@ -33,7 +34,7 @@ public abstract class MysqlJdbc extends Jdbc {
   protected Connection connect() throws SQLException {
     Properties properties = login();
     properties.setProperty("useServerPrepStmts", String.valueOf(prepared()));
-    properties.setProperty("cachePrepStmts", String.valueOf(prepareCache().equals("on")));
+    properties.setProperty("cachePrepStmts", String.valueOf(keepsPrepared()));
     configure(properties);
     return DriverManager.getConnection(url(), properties);
   }
@@ -51,6 +52,12 @@ public abstract class MysqlJdbc extends Jdbc {
   /** Whether the path goes through the server's socket. */
   protected boolean unix() {
     return options.get("transport", "tcp").equals("unix");
+  }
+
+  /** Of a pool's connections the driver keeps the statements: no program can. */
+  private boolean keepsPrepared() {
+    boolean pooled = !options.get("pool", "").isEmpty();
+    return prepareCache().equals("on") || pooled && prepared() && prepareCache().isEmpty();
   }
 
   private String prepareCache() {

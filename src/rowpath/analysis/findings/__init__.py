@@ -8,9 +8,10 @@ their id; reports know no rule.
 The files are what rules are about, in the order in which a reader should doubt a run. `correctness`: rows, values and
 operations that were not delivered as they should be. `plausibility`: figures that cannot be, measured or published.
 `contracts`: coordinates that counters disprove. `defaults`: what a program gets without requesting it. `layers`: what
-query layers and ORMs send. `waiting`: time in which no side computes. `mixed_load`: all of that for client groups at
-work at once. `precision` and `noise`: how far the figures carry, and what the machine did meanwhile. How a place or a
-ratio is worded is in `analysis.wording`, since chapters and the verdict word them too.
+query layers and ORMs send. `pools`: connections that clients share. `waiting`: time in which no side computes.
+`mixed_load`: all of that for client groups at work at once. `precision` and `noise`: how far the figures carry, and
+what the machine did meanwhile. How a place or a ratio is worded is in `analysis.wording`, since chapters and the
+verdict word them too.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from rowpath.analysis.findings import (
     mixed_load,
     noise,
     plausibility,
+    pools,
     precision,
     waiting,
 )
@@ -59,6 +61,10 @@ RULES: dict[str, Rule] = {
     "parameter-type": defaults.parameter_type,
     "more-statements-than-by-hand": layers.more_statements_than_by_hand,
     "statement-for-each-object": layers.statement_for_each_object,
+    "pool-leak": pools.pool_leak,
+    "pool-too-small": pools.pool_too_small,
+    "pool-too-large": pools.pool_too_large,
+    "validation-round-trip": pools.validation_round_trip,
     "main-thread-stack": defaults.main_thread_stack,
     "unrequested-tls": defaults.unrequested_tls,
     "delayed-acknowledgement": waiting.delayed_acknowledgement,

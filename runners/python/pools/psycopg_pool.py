@@ -1,0 +1,29 @@
+"""psycopg_pool: the pool of psycopg's own authors."""
+
+from functools import partial
+
+import psycopg_pool
+from psycopg_pool import ConnectionPool
+
+from core.pool import TIMEOUT_S, PoolAdapter
+from families.postgresql.connection import libpq_keywords
+
+
+class Adapter(PoolAdapter):
+    def open(self):
+        self.pool = ConnectionPool(
+            kwargs=libpq_keywords(self.options) | {"autocommit": self.tuned},
+            min_size=self.size,
+            max_size=self.size,
+            check=ConnectionPool.check_connection if self.validates else None,
+            open=True,
+        )
+        self.pool.wait(TIMEOUT_S)
+        self.borrow, self.give_back = partial(self.pool.getconn, TIMEOUT_S), self.pool.putconn
+
+    def counts(self):
+        counts = self.pool.get_stats()
+        return counts["pool_size"] - counts["pool_available"], counts["pool_size"]
+
+    def version(self):
+        return {"psycopg_pool": psycopg_pool.__version__}

@@ -1,0 +1,179 @@
+"""Every pool of the Python runner: its operations are the driver's, on no more connections than the pool has."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowpath.engines.postgresql import Postgresql
+from rowpath.machine.counters.counting_proxy import Proxy
+from rowpath.runners.manifest import load_manifest
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads.expected import Expected
+from rowpath.workloads.workload_file import load_workload, reset_for
+from tests.runners.protocol.group_talk import Group, subject
+from tests.runners.python.engines import postgresql_fixture  # noqa: F401
+from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
+from tests.runners.python.test_clients import wait_for_connections
+
+KEYED = load_workload("keyed")
+READ, INSERT = KEYED.phase("read"), KEYED.phase("insert")
+EXPECTED = Expected(KEYED)
+PAGE = Path(__file__).parents[3] / "docs" / "add-a-pool.md"
+CLIENTS, SIZE, COUNT = 8, 3, 1000
+PATHS = [
+    (pool.name, driver, validation, profile)
+    for pool in load_manifest("python").pool
+    for driver in pool.over
+    for validation in pool.validations
+    for profile in ("tuned", "shipped")
+]
+
+
+def opened(start: Callable[..., Talk], options: dict[str, Any], path: tuple[str, ...], **more: str) -> Talk:
+    pool, driver, validation, profile = path
+    named = {"engine": "postgresql", "pool": pool, "validation": validation, "profile": profile, "pool_size": str(SIZE)}
+    talk = start(driver, **named)
+    talk.open(**options, transport="tcp", driver=driver, **{**named, **more})
+    return talk
+
+
+@pytest.mark.parametrize("statement", ["prepared", "bound", "text"])
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_a_borrowed_connection_does_what_the_drivers_own_does(
+    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...], statement: str
+) -> None:
+    pooled = opened(start, postgresql, path, statement=statement, clients=str(CLIENTS))
+    read = pooled.prepare(KEYED, READ)
+    assert pooled.verify(read, 5, 40).digest == EXPECTED.verify_digest(READ, 5, 40, 100)
+    pooled.run(*reset_for(KEYED, INSERT, Postgresql()), ignore_errors=True)
+    for phase, name in ((READ, read), (INSERT, pooled.prepare(KEYED, INSERT))):
+        sample = pooled.sample(name, operations=COUNT, lead_in_ns=0, first=0)
+        assert (sample.failed, sample.failure, sample.operations) == (0, None, COUNT)
+        assert phase is INSERT or int(sample.touch, 16) in (EXPECTED.touches(READ).expected(0, COUNT) or ())
+        # Each client's borrowing and returning is a part of its own time.
+        spent_ns = sum(client.ns for client in sample.clients)
+        assert min(sample.borrow_ns, sample.return_ns) > 0
+        assert sample.borrow_ns + sample.return_ns < spent_ns
+    pooled.engine = Postgresql()
+    assert pooled.digest_after(KEYED, INSERT, pooled.folder) == EXPECTED.after_digest(INSERT, COUNT)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_all_clients_share_the_pools_connections(
+    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
+) -> None:
+    watcher = start("psycopg")
+    watcher.open(**postgresql, transport="unix", statement="bound")
+    wait_for_connections(watcher, 1)
+    talk = opened(start, postgresql, path, clients=str(CLIENTS), statement="prepared")
+    wait_for_connections(watcher, 1 + SIZE)
+    talk.sample(talk.prepare(KEYED, READ), operations=COUNT, lead_in_ns=0, first=0)
+    wait_for_connections(watcher, 1 + SIZE)
+    settings = talk.facts().settings
+    assert (settings["pool_in_use"], settings["pool_open"], settings["clients"]) == ("0", str(SIZE), str(CLIENTS))
+    talk.close_connection()
+    wait_for_connections(watcher, 1)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_a_connection_comes_back_after_a_failed_operation(
+    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
+) -> None:
+    talk = opened(start, postgresql, path, clients=str(CLIENTS), statement="bound")
+    wrong = talk.prepare(KEYED, READ, "SELECT KEY1, CAST(1 / (length(KEY1) - 10) AS text) FROM mydata2 WHERE KEY1 = ?")
+    sample = talk.sample(wrong, operations=4 * CLIENTS, lead_in_ns=0, first=0)
+    assert (sample.operations, sample.failed) == (0, 4 * CLIENTS)
+    assert sample.failure and sample.failure.code == "22012"
+    assert (sample.borrow_ns, sample.return_ns) == (0, 0)  # they are of successful operations
+    assert talk.facts().settings["pool_in_use"] == "0"
+
+
+@pytest.mark.parametrize(("pool", "driver"), [("psycopg_pool", "psycopg"), ("asyncpg", "asyncpg")])
+def test_the_clients_of_a_group_write_down_how_long_they_waited(tmp_path: Path, pool: str, driver: str) -> None:
+    how = {"pool": pool, "pool_size": str(SIZE), "validation": "none", "transport": "tcp", "profile": "tuned"}
+    with subject("python", driver, tmp_path, **how) as found, found.talk(clients=CLIENTS) as talk:
+        talk.make_ledger(COUNT)
+        talk.prepare_read(range(1, COUNT + 1))
+        with talk.groups(Group("read", clients=CLIENTS, operations=50)) as working:
+            working.begin()
+            working.wait_until_done()
+            counters = Path(working.shared_counters.file).read_bytes()
+            place = working.shared_counters.client_groups["group"]
+            total = working.end()["group"]
+        assert (total.operations, total.failed) == (50 * CLIENTS, 0)
+        for client in range(CLIENTS):
+            words = struct.unpack_from("<16Q", counters, place.slots + client * place.slot_bytes)
+            service_ns, borrow_ns, return_ns = words[6], words[12], words[13]
+            assert min(borrow_ns, return_ns) > 0
+            assert borrow_ns + return_ns < service_ns
+
+
+@pytest.mark.parametrize("pool", ["psycopg_pool", "sqlalchemy"])
+def test_validation_is_a_round_trip(start: Callable[..., Talk], postgresql: dict[str, Any], pool: str) -> None:
+    proxy = Proxy((postgresql["host"], int(postgresql["port"])))
+    try:
+
+        def round_trips(validation: str) -> float:
+            path = (pool, "psycopg", validation, "tuned")
+            talk = opened(start, postgresql | {"port": proxy.port}, path, statement="prepared")
+            read = talk.prepare(KEYED, READ)
+            talk.sample(read, operations=8 * SIZE, lead_in_ns=0, first=0)  # every connection has it prepared
+            proxy.reset()
+            talk.sample(read, operations=COUNT, lead_in_ns=0, first=0)
+            return proxy.reset().round_trips / COUNT
+
+        assert round_trips("none") == 1
+        assert round_trips("borrow") == 2
+    finally:
+        proxy.stop()
+
+
+def test_only_queries_and_single_writes_are_done_on_a_pools_connection(
+    start: Callable[..., Talk], postgresql: dict[str, Any]
+) -> None:
+    talk = opened(start, postgresql, PATHS[0], statement="bound")
+    connect = load_workload("connect")
+    with pytest.raises(RunnerFailure, match="only queries and single writes"):
+        talk.prepare(connect, connect.phases[0])
+
+
+def from_the_page(tmp_path: Path, *changed: str) -> Path:
+    """The file that docs/add-a-pool.md has, with a text in it replaced by another."""
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert not changed or changed[0] in code
+    file = tmp_path / "queue.py"
+    file.write_text(code.replace(*changed) if changed else code)
+    return file
+
+
+def queued(start: Callable[..., Talk], options: dict[str, Any], source: Path) -> Talk:
+    talk = start("psycopg", source=source)
+    talk.open(**options, transport="tcp", driver="psycopg", statement="bound", pool_size=str(SIZE), clients="1")
+    return talk
+
+
+def test_the_pool_of_the_page_works(start: Callable[..., Talk], postgresql: dict[str, Any], tmp_path: Path) -> None:
+    talk = queued(start, postgresql, from_the_page(tmp_path))
+    read = talk.prepare(KEYED, READ)
+    assert talk.verify(read, 5, 40).digest == EXPECTED.verify_digest(READ, 5, 40, 100)
+    sample = talk.sample(read, operations=COUNT, lead_in_ns=0, first=0)
+    assert (sample.operations, sample.failed) == (COUNT, 0)
+    assert min(sample.borrow_ns, sample.return_ns) > 0
+    settings = talk.facts().settings
+    assert (settings["pool_in_use"], settings["pool_open"]) == ("0", str(SIZE))
+
+
+def test_a_pool_that_loses_a_connection_says_so(
+    start: Callable[..., Talk], postgresql: dict[str, Any], tmp_path: Path
+) -> None:
+    # It keeps what comes back the eighth time.
+    forgets = "lambda lent, turns=iter([7] * 7 + [0] + [7] * 9**5): next(turns) and self.free.put(lent)"
+    talk = queued(start, postgresql, from_the_page(tmp_path, "self.free.put\n", f"({forgets})\n"))
+    talk.sample(talk.prepare(KEYED, READ), operations=COUNT, lead_in_ns=0, first=0)
+    assert talk.facts().settings["pool_in_use"] == "1"
