@@ -183,7 +183,7 @@ def transactions(subject: Subject, pool: str) -> None:
 def refused(subject: Subject, pool: str) -> None:
     """An unknown pool, a kind that is none of a pool's, and a login that fails; then a pool opens all the same."""
     with subject.talk() as watcher, lent(subject, pool) as talk:
-        with pytest.raises(RunnerFailure, match="only|not for") as told:
+        with pytest.raises(RunnerFailure, match=r"only|not for") as told:
             talk.prepare_spec(protocol.PhaseSpec(name="connect", kind="connect", sql=LEDGER_SQL))
         assert told.value.kind == "unsupported"
         path = subject.path.as_dict() | subject.instance.options(subject.path) | {"pool_size": str(SIZE)}
