@@ -12,6 +12,8 @@ from rowpath.model.grouping import grouped
 from rowpath.model.sizing import SizeBlock
 
 LEAST_BLOCKS = 3  # of a size that can be the answer
+LONGEST = 1.25  # times the best size's p99, of the one found: where blocks differ much, nothing is surely longer
+NEAR = math.log(LONGEST)
 
 
 class SizeFigures(Frozen, frozen=True):
@@ -57,7 +59,8 @@ def chosen(blocks: Iterable[SizeBlock], least: int = LEAST_BLOCKS) -> SizeChoice
     best = min(good, key=lambda size: known[size].mean, default=None)
     behind = {size for size in known if best is not None and surely_longer(known[size], known[best])}
     broken = [size for size, alike in sizes.items() if not keeps_up(alike)]
-    found = min((size for size in good if size not in behind), default=None)
+    near = (size for size in good if size not in behind and known[size].mean - known[best or size].mean <= NEAR)
+    found = min(near, default=None)
     limit = found if found is not None else math.inf
     return SizeChoice(
         tuple(_figures(size, alike, known, size in behind) for size, alike in sizes.items()),

@@ -119,3 +119,13 @@ def test_a_search_spends_its_blocks_where_they_decide() -> None:
 def test_one_connection_is_all_that_there_is() -> None:
     choice = searched(1, on_curve(lambda _size: 4, 0.02)).choice()
     assert (choice.found, choice.best, choice.broken) == (1, 1, None)
+
+
+def test_a_size_that_is_much_longer_is_not_found_although_its_blocks_differ_as_much() -> None:
+    search = SizeSearch(8)
+    search.blocks = [block(4, [ms * 1_000_000] * 100) for ms in (5, 20, 60)]
+    search.blocks += [block(8, [ms * 1_000_000] * 100) for ms in (5, 6, 7)]
+    choice = search.choice()
+    figures = choice.of(4)
+    assert figures is not None and not figures.behind
+    assert (choice.best, choice.found) == (8, 8)
