@@ -27,6 +27,8 @@ COORDINATES = (
     "transport",
     "tls",
     "link",
+    "pooler",
+    "pooler_mode",
     "placement",
     "client_host",
     "server_host",
@@ -85,6 +87,8 @@ class WithCoordinates:
     transport = Coordinate()
     tls = Coordinate()
     link = Coordinate()
+    pooler = Coordinate()  # a program between client and server that keeps the connections
+    pooler_mode = Coordinate()  # for how long it lends one: `transaction` or `session`
     placement = Coordinate()  # where client and server are pinned: `same`, `split`, `free` or `none`
     client_host = Coordinate()
     server_host = Coordinate()

@@ -18,6 +18,7 @@ from rowpath.errors import UsageError
 from rowpath.machine import cpus
 from rowpath.model.experiment import Selection
 from rowpath.model.path import COORDINATES, AccessPath
+from rowpath.poolers import POOLERS
 from rowpath.runners.manifest import Adapter, adapter_of, every_adapter
 from rowpath.toml_file import suggest
 
@@ -25,7 +26,8 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 # Coordinates that change what surrounds a statement, not what it is: they are varied one at a time, for all their
 # combinations would be tens of thousands of paths.
 VARIED_ONE_AT_A_TIME = ("version", "engine_version", "pipeline", "tls", "clients", "concurrency", "threads", "bulk")
-WHERE_NAMED = ("link", "layer", "technique")  # coordinates that no path has unless they are named
+POOLER = ("pooler", "pooler_mode")
+WHERE_NAMED = ("link", "layer", "technique", *POOLER)  # coordinates that no path has unless they are named
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
 PROCESSES = ("shared", "own")  # the client processes of a path's groups: one for all, or one for each
 RANGES = ("bounds", "count")  # how a retrieval is split: by quantiles of the key, or as if keys were dense
@@ -73,6 +75,8 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
         axes = _axes(adapter.language, adapter.driver, engine_name, deployment)
         if "link" in wanted:
             axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
+        if wanted.keys() & {*POOLER}:
+            axes = axes | _poolers(engine_name, deployment)
         if wanted.keys() & {"layer", "technique"}:  # otherwise a path hands over rows
             above = [layer for layer in adapter.layers if engine_name in layer.over[adapter.driver]]
             axes = axes | {
@@ -116,6 +120,8 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
         if encrypts and "engine_version" not in wanted and isinstance(engine, Versioned):
             # A selection that asks for TLS: its paths without TLS meet the same server.
             choices["engine_version"] = (engine.tls_version(),) if engine.tls_version() else choices["engine_version"]
+        if any(value != "none" for value in wanted.get("pooler", ())) and "transport" not in wanted:
+            choices["transport"] = tuple(value for value in axes["transport"] if value == "tcp") or choices["transport"]
         stored = _stored(engine_name)
         for point in itertools.product(*choices.values()):
             coordinates = dict(zip(choices, point, strict=True))
@@ -129,8 +135,19 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
                 if coordinates["placement"] != choices["placement"][0]:
                     continue
                 coordinates["placement"] = "none"  # no one knows where such a server runs
+            if "pooler" in coordinates:
+                modes = POOLERS[coordinates["pooler"]].modes if coordinates["pooler"] != "none" else ("none",)
+                if "pooler_mode" not in wanted or modes == ("none",):
+                    coordinates["pooler_mode"] = modes[0]
             paths += [AccessPath.of(coordinates, label) for label in wanted.get("label", ("",))]
-    return paths
+    return list(dict.fromkeys(paths)) if wanted.keys() & {*POOLER} else paths
+
+
+def _poolers(engine_name: str, deployment: str) -> dict[str, tuple[str, ...]]:
+    """The axes of the poolers that can stand before the engine."""
+    before = [kind for kind in POOLERS.values() if deployment == "server" and engine_name in kind.engines]
+    modes = dict.fromkeys(mode for kind in before for mode in kind.modes)
+    return {"pooler": ("none", *(kind.name for kind in before)), "pooler_mode": tuple(dict.fromkeys(("none", *modes)))}
 
 
 def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[AccessPath]:
@@ -183,6 +200,8 @@ def select(
     """
     wanted = selection.wanted
     check_coordinates(wanted)
+    if "pooler_mode" in wanted and "pooler" not in {*wanted, *filters}:
+        raise UsageError("pooler_mode needs a pooler", f"pooler={next(iter(POOLERS))}")
     selected = []
     for adapter in every_adapter():
         own = {"driver": adapter.driver, "language": adapter.language}
@@ -228,6 +247,8 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
         "driver": tuple(dict.fromkeys(adapter.driver for adapter in every_adapter())),
         "deployment": ("embedded", "server", "file", "none"),
         "placement": ("same", "split", "free", "apart"),
+        "pooler": ("none", *POOLERS),
+        "pooler_mode": tuple(dict.fromkeys(("none", *(mode for kind in POOLERS.values() for mode in kind.modes)))),
     }
     for key, right in known.items():
         for value in wanted.get(key, ()):

@@ -8,9 +8,10 @@ their id; reports know no rule.
 The files are what rules are about, in the order in which a reader should doubt a run. `correctness`: rows, values and
 operations that were not delivered as they should be. `plausibility`: figures that cannot be, measured or published.
 `contracts`: coordinates that counters disprove. `defaults`: what a program gets without requesting it. `layers`: what
-query layers and ORMs send. `waiting`: time in which no side computes. `mixed_load`: all of that for client groups at
-work at once. `precision` and `noise`: how far the figures carry, and what the machine did meanwhile. How a place or a
-ratio is worded is in `analysis.wording`, since chapters and the verdict word them too.
+query layers and ORMs send. `poolers`: what becomes of statements behind one. `waiting`: time in which no side computes.
+`mixed_load`: all of that for client groups at work at once. `precision` and `noise`: how far the figures carry, and
+what the machine did meanwhile. How a place or a ratio is worded is in `analysis.wording`, since chapters and the
+verdict word them too.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from rowpath.analysis.findings import (
     mixed_load,
     noise,
     plausibility,
+    poolers,
     precision,
     waiting,
 )
@@ -56,6 +58,7 @@ RULES: dict[str, Rule] = {
     "result-buffered-whole": contracts.result_buffered_whole,
     "implicit-transaction": defaults.implicit_transaction,
     "prepared-each-time": defaults.prepared_each_time,
+    "prepared-behind-pooler": poolers.prepared_behind_pooler,
     "parameter-type": defaults.parameter_type,
     "more-statements-than-by-hand": layers.more_statements_than_by_hand,
     "statement-for-each-object": layers.statement_for_each_object,
