@@ -52,6 +52,29 @@ static bool read_clients(rp_group *group, const rp_json *asked, const rp_session
     return true;
 }
 
+/* The queue from which all clients of the group take, where it has one. */
+static bool read_dispatch(rp_groups *all, rp_group *group, const rp_json *asked) {
+    const char *dispatch = rp_json_text(asked, "dispatch", "own");
+    int64_t population = rp_json_integer(asked, "population", 0);
+    if (strcmp(dispatch, "own") == 0) return true;
+    if (strcmp(dispatch, "shared") != 0)
+        return rp_fail(RP_UNSUPPORTED, "", "this runner knows no dispatch '%s'", dispatch);
+    rp_queue *queue = group->queue = rp_arena_take(all->arena, sizeof *queue);
+    *queue = (rp_queue){.most = group->operations * group->clients};
+    pthread_mutex_init(&queue->lock, NULL);
+    if (group->pacing != RP_CLOSED) {
+        queue->schedule =
+            (rp_schedule){.pacing = group->pacing, .distance_ns = 1e9 / group->rate_per_s, .state = group->seed};
+        return true;
+    }
+    if (population < (int64_t)group->clients || population > UINT32_MAX)
+        return rp_fail(RP_INTERNAL, "", "group %s: %lld callers of %llu clients", group->name, (long long)population,
+                       (unsigned long long)group->clients);
+    queue->population = (uint64_t)population;
+    queue->callers = rp_arena_take(all->arena, (size_t)population * sizeof *queue->callers);
+    return true;
+}
+
 static bool read_group(rp_groups *all, rp_group *group, const rp_json *asked, const rp_session *session, bool *taken) {
     const char *name = rp_json_text(asked, "name", "");
     group->name = rp_arena_copy(all->arena, name, strlen(name));
@@ -65,7 +88,8 @@ static bool read_group(rp_groups *all, rp_group *group, const rp_json *asked, co
     group->end = (rp_end){control, &all->stop};
     group->begun = rp_arena_take(all->arena, sizeof *group->begun);
     sem_init(group->begun, 0, 0);
-    return control != NULL && read_pacing(group, asked) && read_clients(group, asked, session, taken);
+    return control != NULL && read_pacing(group, asked) && read_clients(group, asked, session, taken) &&
+           read_dispatch(all, group, asked);
 }
 
 /* Client `number` of the group: its rows and its slot. */
@@ -78,14 +102,19 @@ static bool read_member(rp_groups *all, rp_member *member, const rp_group *group
     if (slot_bytes < least || acknowledged < 0 || (acknowledged > 0 && acknowledged < RP_SLOT_BYTES))
         return rp_fail(RP_INTERNAL, "", "group %s: a slot of %lld bytes with counts at %lld", group->name,
                        (long long)slot_bytes, (long long)acknowledged);
+    uint64_t first = 0, next = rows; /* of shared dispatch */
+    if (group->queue == NULL) {
+        first = rows < count ? number % rows : number * rows / count;
+        next = rows < count ? first + 1 : (number + 1) * rows / count;
+    }
     *member = (rp_member){
         .group = group,
         .client = &session->clients[client],
         .phase = group->phase->clients[client],
         .slot = rp_shared_counters_at(&all->counters, slots + (int64_t)number * slot_bytes, slot_bytes),
         .number = number,
-        .first = rows < count ? number % rows : number * rows / count,
-        .own_rows = rows < count ? 1 : (number + 1) * rows / count - number * rows / count,
+        .first = first,
+        .own_rows = next - first,
         .waits = &all->waiting,
     };
     if (member->slot == NULL) return false;

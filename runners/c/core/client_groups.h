@@ -14,7 +14,8 @@ typedef struct rp_group {
     double rate_per_s;
     uint64_t seed, operations, pause_ns, spin_ns, first_client, clients;
     rp_end end;
-    sem_t *begun; /* posted for each client but the first, who looks for the begin: a thousand would leave no core */
+    rp_queue *queue; /* shared dispatch; NULL: each client has a schedule of its own */
+    sem_t *begun;    /* posted for each client but the first, who looks for the begin: a thousand would leave no core */
     struct rp_member *members; /* one for each client */
 } rp_group;
 
@@ -39,6 +40,11 @@ typedef struct rp_member {
     rp_failure_kind *failures;
     int failure_kinds;
 } rp_member;
+
+/* Whether operations are due, so that their latency counts from then. */
+static inline bool rp_has_dues(const rp_group *group) {
+    return group->pacing != RP_CLOSED || group->queue != NULL;
+}
 
 /* A client's thread: waits for the group's begin, works until its end. */
 void *rp_member_work(void *member);

@@ -42,7 +42,7 @@ static void note_success(const rp_member *member, slot_totals *totals, const ope
     acknowledge(member, done->row, true);
     rp_count(slot->service, service_ns);
     rp_put(&slot->service_ns, totals->service_ns += service_ns);
-    if (member->group->pacing != RP_CLOSED) {
+    if (rp_has_dues(member->group)) {
         uint64_t latency_ns = done->end_ns - done->due_ns;
         rp_count(slot->latency, latency_ns);
         if (done->idle) rp_count(slot->lateness, done->begin_ns - done->due_ns);
@@ -79,6 +79,21 @@ static bool next(const rp_member *member, rp_schedule *schedule, uint64_t previo
     return next->begin_ns != 0 && !rp_has_ended(&group->end, next->begin_ns);
 }
 
+/* The same of a queue that all clients share. An arrival that was taken before the end and was due by then is done: so
+   those that were done are the first ones, without a gap. */
+static bool next_shared(const rp_member *member, uint64_t begin_ns, uint64_t previous, operation *next) {
+    const rp_group *group = member->group;
+    uint64_t number;
+    if (rp_has_ended(&group->end, previous) || !rp_queue_take(group->queue, begin_ns, &number, &next->due_ns))
+        return false;
+    next->row = number % member->phase->wrap;
+    rp_put(&member->slot->row, next->row);
+    rp_put(&member->slot->due_ns, next->due_ns);
+    next->idle = next->due_ns > previous;
+    next->begin_ns = next->idle ? rp_wait_until(next->due_ns, group->spin_ns, &group->end) : previous;
+    return next->begin_ns != 0 && !rp_has_ended(&group->end, next->due_ns);
+}
+
 static rp_client_state work(rp_member *member, uint64_t begin_ns) {
     const rp_group *group = member->group;
     rp_slot *slot = member->slot;
@@ -95,10 +110,12 @@ static rp_client_state work(rp_member *member, uint64_t begin_ns) {
     slot_totals totals = {0};
     uint64_t previous = member->begun_ns = rp_now_ns();
     operation now = {.row = member->first};
-    for (uint64_t done = 0; group->operations == 0 || done < group->operations; done++) {
-        if (!next(member, &schedule, previous, done, &now)) break;
+    for (uint64_t done = 0; group->queue != NULL || group->operations == 0 || done < group->operations; done++) {
+        bool more = group->queue != NULL ? next_shared(member, begin_ns, previous, &now)
+                                         : next(member, &schedule, previous, done, &now);
+        if (!more) break;
         const rp_sink before = sink;
-        if (group->pacing != RP_CLOSED) rp_put(&slot->arrivals, ++totals.arrivals);
+        if (rp_has_dues(group)) rp_put(&slot->arrivals, ++totals.arrivals);
         rp_put(&slot->begun_ns, now.begin_ns);
         bool good = rp_operate(member->client, member->phase, now.row, &sink, &unused);
         previous = now.end_ns = rp_now_ns();
@@ -108,8 +125,12 @@ static rp_client_state work(rp_member *member, uint64_t begin_ns) {
             sink = before; /* what a failed operation delivered counts nowhere */
             note_failure(member, &totals, &now);
         }
-        if (++now.row == member->first + member->own_rows) now.row = member->first;
-        rp_put(&slot->row, now.row);
+        if (group->queue == NULL) {
+            if (++now.row == member->first + member->own_rows) now.row = member->first;
+            rp_put(&slot->row, now.row);
+        } else if (group->pacing == RP_CLOSED) {
+            rp_queue_join(group->queue, now.end_ns + group->pause_ns);
+        }
         rp_put(&slot->begun_ns, 0);
         if (good) continue;
         if (totals.in_a_row == RP_MOST_FAILURES) break;

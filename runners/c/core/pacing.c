@@ -25,6 +25,26 @@ uint64_t rp_next_due_ns(rp_schedule *schedule) {
     return schedule->begin_ns + (uint64_t)schedule->elapsed_ns;
 }
 
+bool rp_queue_take(rp_queue *queue, uint64_t begin_ns, uint64_t *number, uint64_t *due_ns) {
+    pthread_mutex_lock(&queue->lock);
+    bool more = queue->most == 0 || queue->taken < queue->most;
+    if (more) {
+        *number = queue->taken++;
+        if (queue->callers == NULL)
+            *due_ns = begin_ns + rp_next_due_ns(&queue->schedule);
+        else
+            *due_ns = *number < queue->population ? begin_ns : queue->callers[*number % queue->population];
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return more;
+}
+
+void rp_queue_join(rp_queue *queue, uint64_t due_ns) {
+    pthread_mutex_lock(&queue->lock);
+    queue->callers[queue->joined++ % queue->population] = due_ns;
+    pthread_mutex_unlock(&queue->lock);
+}
+
 bool rp_has_ended(const rp_end *end, uint64_t at_ns) {
     uint64_t end_ns = rp_seen(&end->control->end_ns);
     return (end_ns != 0 && at_ns >= end_ns) || __atomic_load_n(end->stop, __ATOMIC_RELAXED);

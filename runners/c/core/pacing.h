@@ -2,6 +2,8 @@
 #ifndef RP_PACING_H
 #define RP_PACING_H
 
+#include <pthread.h>
+
 #include "shared_counters.h"
 
 typedef enum rp_pacing { RP_CLOSED, RP_FIXED, RP_POISSON } rp_pacing;
@@ -16,6 +18,20 @@ typedef struct rp_schedule {
 
 /* The instant at which the next operation is due. */
 uint64_t rp_next_due_ns(rp_schedule *schedule);
+
+/* Arrivals of a group from which any free client takes the next one. */
+typedef struct rp_queue {
+    pthread_mutex_t lock;
+    rp_schedule schedule; /* open loop, from begin 0 */
+    uint64_t *callers;    /* closed loop: a ring of the instants at which callers stood in the queue again */
+    uint64_t population, taken, joined, most;
+} rp_queue;
+
+/* Takes the next arrival, its number and when it is due; false: there is none any more. */
+bool rp_queue_take(rp_queue *queue, uint64_t begin_ns, uint64_t *number, uint64_t *due_ns);
+
+/* Closed loop: a caller stands at the end of the queue from that instant on. */
+void rp_queue_join(rp_queue *queue, uint64_t due_ns);
 
 /* What ends a group: its control word, or the end of this process. */
 typedef struct rp_end {

@@ -66,6 +66,8 @@ namespace Rowpath
             Phase phase = prepared.Phase;
             if (!Kinds.Contains(phase.Kind))
                 throw new Failure("unsupported", "", "no group does operations of kind " + phase.Kind);
+            if (fields.Text("dispatch") == "shared")
+                throw new Failure("unsupported", "", "clients have no shared dispatch here");
             int clients = (int)fields.Number("clients", 0);
             int rows = phase.Operations(prepared.Rows.Length);
             long slotBytes = fields.Number("slot_bytes", 0);

@@ -13,6 +13,7 @@ type groupRequest struct {
 	FirstClient  int     `json:"first_client"`
 	Clients      int     `json:"clients"`
 	Pacing       string  `json:"pacing"`
+	Dispatch     string  `json:"dispatch"`
 	RatePerS     float64 `json:"rate_per_s"`
 	Seed         int64   `json:"seed"`
 	Operations   int64   `json:"operations"`
@@ -62,6 +63,9 @@ func newClientGroups(asked *groupsRequest, connections int, phases func(string) 
 		}
 		if prepared.phase.Pipeline > 0 {
 			return nil, Unsupported("a group's clients send no pipelines")
+		}
+		if one.Dispatch == "shared" {
+			return nil, Unsupported("clients have no shared dispatch here")
 		}
 		grouped, err := newGroup(one, prepared, shared)
 		if err != nil {

@@ -47,6 +47,7 @@ export class ClientGroups {
     const { kind } = prepared.phase;
     if (prepared.sampler instanceof PipelineSampler) throw new Unsupported("a group's clients send no pipelines");
     if (!KINDS.includes(kind)) throw new Unsupported(`groups are for ${KINDS.join(", ")}, not for ${kind}`);
+    if (group.dispatch === "shared") throw new Unsupported("clients have no shared dispatch here");
     if (pacing !== "closed" && !(pacing in SCHEDULES && group.rate_per_s > 0)) {
       throw internal(`group ${name}: ${pacing} at ${group.rate_per_s} a second`);
     }

@@ -2,10 +2,11 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from core.failure import Failure
 from core.group_client import Assignment
-from core.pacing import SCHEDULES
+from core.pacing import SCHEDULES, SharedArrivals
 from core.touch import touch_text
 
 KINDS = ("query", "execute", "null")
@@ -65,6 +66,7 @@ class ClientGroups:
         first, count = group["first_client"], group["clients"]
         if not 0 <= first < first + count <= len(self._parts):
             raise Failure("internal", f"group {group['name']}: of {len(self._parts)} clients not {count} from {first}")
+        shared = _shared_arrivals(group)
         for client in range(count):
             if self._parts[first + client]:
                 raise Failure("internal", f"client {first + client} is in two groups")
@@ -85,8 +87,24 @@ class ClientGroups:
                     client=client,
                     clients=count,
                     parameters=len(prepared.parameters or ()),
+                    shared=shared,
                 ),
             )
+
+
+def _shared_arrivals(group):
+    """What all clients of the group take their arrivals from; None: each has a schedule of its own."""
+    dispatch, clients, population = group.get("dispatch", "own"), group["clients"], group.get("population", 0)
+    if dispatch == "own":
+        return None
+    if dispatch != "shared":
+        raise Failure("unsupported", f"this runner knows no dispatch {dispatch!r}")
+    most, schedule = group.get("operations", 0) * clients, None
+    if group["pacing"] != "closed":
+        schedule = partial(SCHEDULES[group["pacing"]], 0, 1, group["rate_per_s"], group.get("seed", 0))
+    elif population < clients:
+        raise Failure("internal", f"group {group['name']}: {population} callers of {clients} clients")
+    return SharedArrivals(schedule, population, most)
 
 
 def _listen(requests, answer):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from functools import partial
 
+from core.adapter import Unsupported
 from core.clients import Clients
 from core.failure import Failure
 from core.prepared_phase import prepared_sampler
@@ -69,6 +70,8 @@ class ClientProcesses(Clients):
         super().__init__(adapter, count)
 
     def gather(self, parts):
+        if any(part[1].shared for part in parts if part):
+            raise Unsupported("clients that are processes cannot share arrivals")
         [first] = self._clients(parts[:1])
         assigned = [(client, part[1]) for client, part in zip(self.adapters[1:], parts[1:], strict=True) if part]
         others = [client for client, _ in assigned]

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from core.failure import failure_of
-from core.pacing import SCHEDULES, punctual, waiting
+from core.pacing import SCHEDULES, SharedArrivals, punctual, waiting
 from core.shared_counters import DONE, GAVE_UP, WAITS, WORKS, Slot
 
 AFTER_FAILURE_NS = 10_000_000
@@ -31,7 +31,7 @@ CLIENT = """
         {pace}
         before = rows, total
         now = clock()
-        if 0 < control[1] <= now:
+        if 0 < control[1] <= {must_begin}:
             {withdraw}
             break
         head[4] = now
@@ -60,7 +60,7 @@ CLIENT = """
             operations += 1
             head[1] = operations
         head[11] = then
-        index = index + 1 if index != last else first
+        {advance}
         head[3] = index
         head[4] = 0
         if operations + failed == limit:
@@ -83,9 +83,11 @@ CLOSED = {
     "pace": "pass",
     "withdraw": "pass",
     "record": "pass",
+    "must_begin": "now",
+    "advance": "index = index + 1 if index != last else first",
 }
 PAUSED = CLOSED | {"pace": "if then and not {wait}until(then + pause_ns, 0, control): break"}
-OPEN = {
+OPEN = CLOSED | {
     "due_times": "due_times = schedule(zero)",
     "pace": """\
 due = next(due_times)
@@ -104,6 +106,25 @@ value = then - due
                 {count_lateness}
             head[7] = late""",
 }
+# An arrival that was taken before the end and was due by then is done: those that were done are the first ones.
+SHARED = OPEN | {
+    "due_times": "pass",
+    "pace": """\
+taken = None if 0 < control[1] <= clock() else shared.take(zero)
+        if taken is None:
+            break
+        number, due = taken
+        index = number % rows_of_all
+        head[3] = index
+        head[5] = due
+        idle = clock() < due
+        if idle and not {wait}until(due, spin_ns, control):
+            break
+        head[10] = operations + failed + 1""",
+    "must_begin": "due",
+    "advance": "pass",
+}
+CALLERS = SHARED | {"advance": "shared.join(then + pause_ns)"}
 
 
 class Assignment(NamedTuple):
@@ -123,10 +144,13 @@ class Assignment(NamedTuple):
     client: int
     clients: int
     parameters: int
+    shared: SharedArrivals | None = None
 
     def region(self):
         """(first, length) of the parameter rows that are the client's own."""
         client, clients, rows = self.client, self.clients, self.parameters
+        if self.shared:
+            return 0, max(rows, 1)
         if rows < clients:
             return client % max(rows, 1), 1
         first = client * rows // clients
@@ -158,9 +182,12 @@ class GroupClient:
         self._region = first, own = assignment.region()
         rows = max(assignment.parameters, 1)
         slot = Slot(assignment.shared_counters, assignment.control, assignment.slot, assignment.acknowledged, rows)
+        shared = assignment.shared
         self._waits = assignment.pacing != "closed" or assignment.pause_ns
         pieces, schedule = PAUSED if assignment.pause_ns else CLOSED, None
-        if assignment.pacing != "closed":
+        if shared:
+            pieces = CALLERS if assignment.pacing == "closed" else SHARED
+        elif assignment.pacing != "closed":
             drawn = SCHEDULES[assignment.pacing]
             pieces, schedule = (
                 OPEN,
@@ -184,7 +211,9 @@ class GroupClient:
             **vars(slot),
             first=first,
             last=first + own - 1,
-            limit=assignment.operations,
+            limit=0 if shared else assignment.operations,
+            shared=shared,
+            rows_of_all=rows,
             pause_ns=assignment.pause_ns,
             spin_ns=assignment.spin_ns,
             schedule=schedule,

@@ -3,8 +3,10 @@
 import asyncio
 import ctypes
 import select
+from collections import deque
 from contextlib import contextmanager
 from math import log1p
+from threading import Lock
 from time import perf_counter_ns, sleep
 
 NS = 1_000_000_000
@@ -35,6 +37,39 @@ def poisson(client, clients, rate_per_s, seed, zero_ns):
 
 
 SCHEDULES = {"fixed": fixed, "poisson": poisson}
+
+
+class SharedArrivals:
+    """A group's arrivals, of which any free client takes the next one; `most`: how many there are, 0: no limit.
+
+    `schedule(zero_ns)` gives the instants at which they are due; None: `population` callers stand in a queue.
+    """
+
+    def __init__(self, schedule, population, most):
+        self._schedule, self._population, self._most = schedule, population, most
+        self._callers = deque()  # when each stood in the queue again
+        self._lock = Lock()
+        self._dues = None
+        self._taken = 0
+
+    def take(self, zero_ns):
+        """(number, when due) of the next arrival; None: there is none any more."""
+        with self._lock:
+            number = self._taken
+            if number == self._most > 0:
+                return None
+            self._taken += 1
+            if self._schedule is None:
+                return number, zero_ns if number < self._population else self._callers.popleft()
+            if self._dues is None:
+                self._dues = self._schedule(zero_ns)
+            return number, next(self._dues)
+
+    def join(self, due_ns):
+        """A caller stands at the end of the queue from that instant on."""
+        with self._lock:
+            self._callers.append(due_ns)
+
 
 # Both for threads and for tasks; `let_others` gives the interpreter to the process's other clients, without a timer.
 WAITING = """

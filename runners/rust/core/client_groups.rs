@@ -18,6 +18,8 @@ pub struct GroupRequest {
     pub clients: usize,
     pub pacing: String,
     #[serde(default)]
+    dispatch: String,
+    #[serde(default)]
     pub rate_per_s: f64,
     #[serde(default)]
     pub seed: i64,
@@ -149,6 +151,9 @@ fn group_clients(asked: &GroupRequest, prepared: &PreparedPhase, shared: &Shared
     }
     if prepared.phase.pipeline > 0 {
         return Err(unsupported("a group's clients send no pipelines"));
+    }
+    if asked.dispatch == "shared" {
+        return Err(unsupported("clients have no shared dispatch here"));
     }
     let rows = prepared.operations as usize;
     let one = |client| {

@@ -21,6 +21,7 @@ REACHED = 0.99  # of the operations due
 WITHIN = 0.9  # of a second: a backup's begin and end are noticed a few hundredths of a second late
 PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "most": 100.0}
 NOWHERE = "none"
+SAME = ("client_group", "phase", "clients", "pacing", "dispatch", "population")  # of a group at work and of its totals
 Metrics = dict[str, float | None]
 Where = tuple[str, str, str, str, str]  # path id, stage, group (empty: all of them), workload, phase
 
@@ -76,10 +77,12 @@ class StageRun:
         return sum(group.operations for group in self.groups.values())
 
     @property
-    def work(self) -> set[tuple[str, str, int, str, float]]:
-        """The groups at work, with their clients and pacing."""
-        workers = self.workers
-        return {(one.client_group, one.phase, one.clients, one.pacing, one.rate_per_s or 0.0) for one in workers}
+    def work(self) -> set[tuple[str, str, int, str, float, str, int]]:
+        """The groups at work, with their clients, pacing and dispatch."""
+        return {
+            (one.client_group, one.phase, one.clients, one.pacing, one.rate_per_s or 0.0, one.dispatch, one.population)
+            for one in self.workers
+        }
 
     def used(self, process: str, what: str) -> float | None:
         """Sum over the seconds of what a process used; None where it is not known."""
@@ -138,7 +141,7 @@ def _of_seconds(run: StageRun, worker: records.AtWork) -> records.ClientGroupRec
     due = (worker.rate_per_s or 0.0) * (ended - begun) / 1e9
     return records.ClientGroupRecord(
         **{name: getattr(run.record, name) for name in ("set", "path_id", "stage")},
-        **{name: getattr(worker, name) for name in ("client_group", "phase", "clients", "pacing")},
+        **{name: getattr(worker, name) for name in SAME},
         requested_per_s=worker.rate_per_s,
         begun_ns=begun,
         ended_ns=ended,

@@ -42,6 +42,8 @@ class AtWork(msgspec.Struct):
     clients: int = 1
     pacing: Literal["closed", "fixed", "poisson"] = "closed"
     rate_per_s: float | None = None
+    dispatch: Literal["own", "shared"] = "own"
+    population: int = 0
     process: str | int | None = None
     hosts: dict[str, int] = {}  # clients by host; empty: this machine
 
@@ -61,7 +63,7 @@ class HostsStartRecord(InStage, tag="hosts-start"):
 
 
 class GroupSecond(msgspec.Struct):
-    """What a group did in one interval; durations are latencies in open loop, service times in closed loop."""
+    """What a group did in one interval; durations are latencies where operations are due, else service times."""
 
     operations: int = 0
     failed: int = 0
@@ -116,6 +118,8 @@ class ClientGroupRecord(InStage, tag="client-group"):
     clients: int = 1
     pacing: Literal["closed", "fixed", "poisson"] = "closed"
     requested_per_s: float | None = None  # open loop
+    dispatch: Literal["own", "shared"] = "own"
+    population: int = 0
     begun_ns: int = 0
     ended_ns: int = 0
     operations: int = 0

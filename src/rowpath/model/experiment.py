@@ -9,6 +9,7 @@ from rowpath.model.claims import Claim, Consistency, PublishedColumn
 
 SCHEMA_VERSION = 1
 Pacing = Literal["closed", "fixed", "poisson"]
+Dispatch = Literal["own", "shared"]
 Action = Literal["", "backup"]
 Together = Literal["fetch", "pipeline", "threads", "tls", "link", "clients", "placement"]
 
@@ -23,10 +24,17 @@ class ClientGroupTable(Frozen, frozen=True):
     over: Literal["", "load"] = ""  # spread over every host in that role; empty: on the client's host
     pacing: Pacing = "closed"
     rate_per_s: float = 0.0  # open loop: of the whole group
+    dispatch: Dispatch = "own"  # shared: any free client takes the group's next arrival
+    population: int = 0  # closed loop, shared: callers that stand in one queue for the clients
     begin_s: float = 0.0  # after the stage's begin, or after what `after` names
     after: str = ""  # "backup.begin" or "backup.end": it waits for that of another group of the stage
     times: int = 0  # operations of each client, repetitions of an action (0: one); 0: until the stage ends
     pause_s: float = 0.0  # between two operations of a client, or two repetitions of an action
+
+    @property
+    def has_dues(self) -> bool:
+        """Whether its operations are due at some time, from which their latency counts."""
+        return self.pacing != "closed" or self.dispatch == "shared"
 
 
 class StageTable(Frozen, frozen=True):

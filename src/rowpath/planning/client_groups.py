@@ -74,6 +74,18 @@ def only_alone(adapter: Adapter, path: AccessPath, experiment: Experiment) -> st
         return "the clients of a group send no pipelines: each operation has a begin and an end of its own"
     if adapter.phases != ("null",) and len(adapter.coordinates.get("clients", ())) <= 1:
         return f"{adapter.driver} has only one connection, and each client of a group needs its own"
+    shared = any(group.dispatch == "shared" for group in experiment.client_groups)
+    return _not_shared(adapter, path) if shared else ""
+
+
+def _not_shared(adapter: Adapter, path: AccessPath) -> str:
+    """Why clients of the path's groups cannot take arrivals from one queue; empty when they can."""
+    if not language(adapter.language).shared_dispatch:
+        return f"the runner of {language(adapter.language).title} has no shared dispatch"
+    if path.get("concurrency") == "processes":
+        return "shared dispatch: clients that are processes cannot share arrivals"
+    if path.client_host != "none":
+        return "shared dispatch: clients on another host cannot share arrivals yet"
     return ""
 
 

@@ -186,6 +186,21 @@ def _of_group(group: ClientGroupTable, phases: tuple[str, ...], workloads: dict[
         yield value < 0, key, f"{what}: {key} = {value:g} is negative", f"{key} = 0"
     pauses = bool(group.pause_s) and group.pacing != "closed"
     yield pauses, "pause_s", f"{what}: only a closed loop pauses", "remove pause_s, or set pacing = 'closed'"
+    yield from _of_dispatch(group, what)
+
+
+def _of_dispatch(group: ClientGroupTable, what: str) -> Iterator[Check]:
+    shared, closed = group.dispatch == "shared", group.pacing == "closed"
+    acts = f"{what}: an action has no clients that could share arrivals"
+    yield bool(group.action) and shared, "dispatch", acts, "remove dispatch"
+    spread = f"{what}: clients on several hosts cannot share arrivals"
+    yield bool(group.over) and shared, "dispatch", spread, "remove over, or set dispatch = 'own'"
+    queueless = f"{what}: population = {group.population} needs dispatch = 'shared' and pacing = 'closed'"
+    yield bool(group.population) and not (shared and closed), "population", queueless, "remove population"
+    few = f"{what}: a population of {group.population} for {group.clients} clients"
+    hint = f"population = {2 * max(1, group.clients)}: in a closed loop at least as many callers as clients"
+    lacking = bool(group.phase) and shared and closed and group.population < group.clients
+    yield lacking, "population" if group.population else "dispatch", few, hint
 
 
 def _of_stage(stage: StageTable, groups: dict[str, ClientGroupTable]) -> Iterator[Check]:
@@ -208,6 +223,9 @@ def _of_stage(stage: StageTable, groups: dict[str, ClientGroupTable]) -> Iterato
     for name, count in stage.clients.items():
         wrong = count < 1 or (name in groups and bool(groups[name].action))
         yield wrong, "clients", f"{what}: {count} clients for '{name}'", "a phase's group has at least one"
+        population = groups[name].population if name in groups else 0
+        more = f"{what}: {count} clients for '{name}', which has a population of {population}"
+        yield 0 < population < count, "clients", more, f"at most {population}"
     for name, rate in stage.rates.items():
         wrong = rate <= 0 or (name in groups and groups[name].pacing == "closed")
         hint = "a positive one, for a group with pacing = 'fixed' or 'poisson'"

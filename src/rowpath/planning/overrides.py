@@ -108,7 +108,7 @@ def changed_groups(experiment: Experiment, rates: Sequence[str], p99: str, secon
 
 def _opened(group: ClientGroupTable, rate_per_s: float, pacing: str = "") -> ClientGroupTable:
     pacing = pacing or ("poisson" if group.pacing == "closed" else group.pacing)
-    return replace(group, pacing=pacing, rate_per_s=rate_per_s)
+    return replace(group, pacing=pacing, rate_per_s=rate_per_s, population=0)
 
 
 def _known(groups: dict[str, ClientGroupTable], name: str) -> str:

@@ -7,6 +7,8 @@ flows out is a process of ours on loopback with a port, which the runner connect
 system or a variable names, and room for as many files as its clients need. `programs` has each one's settings and
 command line. `attempts` are the statements by which `execution` tries what becomes of a session behind one. A new
 pooler is a class there and an entry in `POOLERS`; planning, the verification pass and reports take it from here.
+
+A pooler knows no driver. What a driver must be told behind one stands in its manifest entry, as `unprepared`.
 """
 
 from __future__ import annotations

@@ -73,6 +73,7 @@ class Language(Frozen, frozen=True):
     helper_threads: tuple[str, ...] = ()  # how the names of threads begin that work beside the program: its compilers
     selftest_driver: str = ""  # reads SQLite in `selftest`; empty: none does
     client_groups: bool = True  # whether the runner knows several groups of clients at work at once
+    shared_dispatch: bool = False  # whether any free client of a group can take the next arrival
     most_clients: Annotated[int, Meta(ge=0)] = 0  # that one process of the runner can have; 0: as many as fit
     tools: dict[str, tuple[str, ...]] = {}  # recorded with a run: name → command that prints the version
     toolchain: str = ""  # empty: `toolchain.py` of the folder; `command`; else the language whose `toolchain.py` it is

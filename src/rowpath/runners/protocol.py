@@ -108,6 +108,8 @@ class GroupSpec(Message):
     pause_ns: int = 0
     spin_ns: int = 0
     acknowledged: int = 0
+    dispatch: str = "own"
+    population: int = 0
 
 
 class ClientGroups(Request, tag="client-groups"):
@@ -227,6 +229,8 @@ class SampleReply(Reply, kw_only=True):
     execute_ns: int = 0
     first_row_ns: int = 0
     connect_ns: int = 0
+    borrow_ns: int = 0
+    return_ns: int = 0
     collector_ns: int = 0
     collections: int = 0
     bytes: int = 0

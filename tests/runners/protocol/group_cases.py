@@ -37,10 +37,10 @@ def closed_counts(subject: Subject) -> None:
         with talk.groups(Group(NOTHING, "one", 1), Group(NOTHING, "two", 2)) as working:
             assert working.shared_counters.states("two") == [WAITS, WAITS]
             begun_ns = working.begin()
-            working.wait(lambda: all(_seen(working, name).operations for name in ("one", "two")))
+            working.wait(lambda: all(seen_of(working, name).operations for name in ("one", "two")))
             totals = working.end()
             for name, total in totals.items():
-                seen = _agrees(working, name, total)
+                seen = agrees(working, name, total)
                 assert seen.operations > 0
                 assert (seen.failed, seen.arrivals, seen.latency_ns) == (0, 0, 0)
                 assert int(seen.latency.sum()) == int(seen.lateness.sum()) == 0
@@ -74,7 +74,7 @@ def pauses(subject: Subject) -> None:
             span_ns = total.ended_ns - total.begun_ns
             assert total.operations == 10
             assert span_ns >= 9 * pause_ns
-            assert _seen(working).service_ns <= span_ns - 9 * pause_ns
+            assert seen_of(working).service_ns <= span_ns - 9 * pause_ns
 
 
 def fixed_arrivals(subject: Subject) -> None:
@@ -85,7 +85,7 @@ def fixed_arrivals(subject: Subject) -> None:
         1 for client in range(clients) for i in range(1000) if (i + client / clients) * distance_ns < window_ns
     )
     group = Group(NOTHING, clients=clients, pacing="fixed", rate_per_s=rate, spin_ns=100_000)
-    _exactly(subject, group, window_ns, expected)
+    exactly(subject, group, window_ns, expected)
 
 
 def poisson_arrivals(subject: Subject) -> None:
@@ -98,7 +98,7 @@ def poisson_arrivals(subject: Subject) -> None:
     mean = rate * window_ns / 1e9
     assert abs(expected - mean) <= 5 * mean**0.5
     group = Group(NOTHING, clients=clients, pacing="poisson", rate_per_s=rate, seed=seed)
-    _exactly(subject, group, window_ns, expected)
+    exactly(subject, group, window_ns, expected)
 
 
 def due_instants(subject: Subject) -> None:
@@ -114,7 +114,7 @@ def due_instants(subject: Subject) -> None:
 
                 def watch(working: Working = working, seen: list[set[int]] = seen) -> bool:
                     for client, dues in enumerate(seen):
-                        dues.add(int(_slot(working.shared_counters, client)[5]))
+                        dues.add(int(slot(working.shared_counters, client)[5]))
                     return all(len(dues - {0}) >= looks for dues in seen)
 
                 working.wait(watch)
@@ -139,7 +139,7 @@ def stalls_in_open_loop(subject: Subject) -> None:
             working.begin()
             working.wait_until_done()
             total = working.end()["group"]
-            seen = _agrees(working, "group", total)
+            seen = agrees(working, "group", total)
             assert total.operations == seen.arrivals == operations
             # The last stall is the last operation: nobody waits behind it.
             stalled, waited = operations // every, 29 * (operations // every - 1)
@@ -192,7 +192,7 @@ def reads_and_writes(subject: Subject) -> None:
             working.work_a_little()
             totals = working.end()
             for name, total in totals.items():
-                assert _agrees(working, name, total).operations > 0
+                assert agrees(working, name, total).operations > 0
             known, doubtful = working.shared_counters.acknowledged("writer")
         readers, writer = totals["readers"], totals["writer"]
         assert [(each.first, each.rows_of_its_own) for each in readers.clients] == [(0, 6), (6, 6)]
@@ -217,7 +217,7 @@ def touch(subject: Subject) -> None:
             working.begin()
             working.wait_until_done()
             total = working.end()["group"]
-            assert _seen(working).rows == total.rows == 21
+            assert seen_of(working).rows == total.rows == 21
         reads = _by_row(total, ROWS)
         assert int(total.touch, 16) == sum(int(count) * (row + 1) for row, count in enumerate(reads))
 
@@ -252,9 +252,9 @@ def failures(subject: Subject) -> None:
             working.begin()
             working.wait_until_done()
             total = working.end()["group"]
-            seen = _agrees(working, "group", total)
+            seen = agrees(working, "group", total)
             known, doubtful = working.shared_counters.acknowledged("group")
-            failed_ns = int(_slot(working.shared_counters)[8])
+            failed_ns = int(slot(working.shared_counters)[8])
         assert (seen.operations, seen.failed) == (ROWS // 2, ROWS // 2)
         assert failed_ns > 0
         assert total.ended_ns - total.begun_ns >= seen.service_ns + failed_ns + (ROWS // 2 - 1) * 10_000_000
@@ -274,10 +274,10 @@ def gives_up(subject: Subject) -> None:
         with talk.groups(Group("fails", "failing"), Group("read", "reading", pause_ns=1_000_000)) as working:
             working.begin()
             working.wait(lambda: working.shared_counters.states("failing") == [GAVE_UP])
-            before = _seen(working, "reading").operations
-            working.wait(lambda: _seen(working, "reading").operations > before)
+            before = seen_of(working, "reading").operations
+            working.wait(lambda: seen_of(working, "reading").operations > before)
             totals = working.end()
-            assert _agrees(working, "failing", totals["failing"]).gave_up == 1
+            assert agrees(working, "failing", totals["failing"]).gave_up == 1
         assert (totals["failing"].operations, totals["failing"].failed) == (0, 100)
         assert totals["failing"].touch == "0" * 16
         assert [each.count for each in totals["failing"].failures] == [100]
@@ -291,11 +291,11 @@ def killed(subject: Subject) -> None:
         talk.prepare_write(list(range(1, ROWS + 1)))
         with talk.groups(Group("write", clients=2, rows=ROWS)) as working:
             working.begin()
-            working.wait(lambda: _seen(working).operations >= 30)
+            working.wait(lambda: seen_of(working).operations >= 30)
             talk.runner.process.send_signal(signal.SIGKILL)
             assert processes.wait(talk.runner.process, PATIENCE_S)
             known, doubtful = working.shared_counters.acknowledged("group")
-            told = _seen(working).operations
+            told = seen_of(working).operations
     # Within one operation's records the counts by row come first.
     assert told <= int(known.sum()) <= told + 2
     assert int(doubtful.sum()) <= 2
@@ -338,26 +338,28 @@ def name_of(case: Case) -> str:
     return case.__name__
 
 
-def _seen(working: Working, name: str = "group") -> Snapshot:
+def seen_of(working: Working, name: str = "group") -> Snapshot:
     return working.shared_counters.snapshot(name, time.monotonic_ns())
 
 
-def _slot(shared_counters: SharedCounters, client: int = 0) -> NDArray[np.uint64]:
+def slot(shared_counters: SharedCounters, client: int = 0) -> NDArray[np.uint64]:
     return slot_of(shared_counters, "group", client)
 
 
-def _agrees(working: Working, name: str, total: protocol.GroupTotal) -> Snapshot:
+def agrees(working: Working, name: str, total: protocol.GroupTotal) -> Snapshot:
     """The last word of the shared counters on a group, which must be the reply's and the histograms' too."""
-    seen = _seen(working, name)
+    seen = seen_of(working, name)
     group = next(group for group in working.groups if group.name == name)
     assert (seen.operations, seen.failed, seen.rows) == (total.operations, total.failed, total.rows)
     assert sum(each.operations for each in total.clients) == total.operations
     assert sum(each.failed for each in total.clients) == total.failed == sum(each.count for each in total.failures)
     assert seen.working == seen.under_way_ns == 0
     assert seen.done == group.clients
-    opened = group.pacing != "closed"
-    assert seen.arrivals == (seen.operations + seen.failed if opened else 0)
-    for counts, sum_ns, kept in ((seen.service, seen.service_ns, True), (seen.latency, seen.latency_ns, opened)):
+    assert seen.arrivals == (seen.operations + seen.failed if group.has_dues else 0)
+    for counts, sum_ns, kept in (
+        (seen.service, seen.service_ns, True),
+        (seen.latency, seen.latency_ns, group.has_dues),
+    ):
         assert int(counts.sum()) == (seen.operations if kept else 0)
         least, most = (
             sum(int(counts[index]) * bound(int(index)) for index in np.flatnonzero(counts))
@@ -379,7 +381,7 @@ def _by_row(total: protocol.GroupTotal, rows: int) -> NDArray[np.int64]:
     return counts
 
 
-def _exactly(subject: Subject, group: Group, window_ns: int, expected: int) -> None:
+def exactly(subject: Subject, group: Group, window_ns: int, expected: int) -> None:
     """So many operations are due in the window: never more are begun, and all where nobody holds the client up."""
     # A busy machine may hold the last operations back until the end, and they are never begun: then try a new window.
     deadline = time.monotonic() + PATIENCE_S
@@ -390,7 +392,7 @@ def _exactly(subject: Subject, group: Group, window_ns: int, expected: int) -> N
                 working.set_end(working.begin() + window_ns)
                 working.wait_until_done()
                 total = working.end()["group"]
-                seen = _agrees(working, "group", total)
+                seen = agrees(working, "group", total)
                 assert seen.latency_ns >= seen.service_ns
                 assert seen.arrivals <= expected
                 if seen.arrivals == expected:

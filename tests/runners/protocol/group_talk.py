@@ -47,6 +47,13 @@ class Group:
     pause_ns: int = 0
     spin_ns: int = 0
     rows: int = 0
+    dispatch: str = "own"
+    population: int = 0
+
+    @property
+    def has_dues(self) -> bool:
+        """Whether operations are due, so that their latency counts from then."""
+        return self.pacing != "closed" or self.dispatch == "shared"
 
 
 @dataclass(frozen=True)
@@ -187,6 +194,8 @@ class Working:
                     slots=place.slots,
                     slot_bytes=place.slot_bytes,
                     acknowledged=place.acknowledged,
+                    dispatch=group.dispatch,
+                    population=group.population,
                 )
             )
             first_client += group.clients

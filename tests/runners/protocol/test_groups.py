@@ -9,7 +9,9 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.runners import manifest, protocol
+from rowpath.runners.process import RunnerFailure
 from tests.runners.protocol import group_cases as cases
+from tests.runners.protocol import shared_cases
 from tests.runners.protocol.group_cases import LEDGER, NULL, Case
 from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
 from tests.runners.protocol.talk import adapter
@@ -32,8 +34,8 @@ PROCESSES = {"transport": "unix", "concurrency": "processes"}
 SOME = (cases.reads_and_writes, cases.regions, cases.failures, cases.killed)
 # Threads are held to every case; tasks, processes and other drivers to what they do in a way of their own.
 PATHS = {
-    "c-sqlite": On("c", "sqlite"),
-    "c-libpq": On("c", "libpq"),
+    "c-sqlite": On("c", "sqlite", {}, (*LEDGER, *shared_cases.LEDGER)),
+    "c-libpq": On("c", "libpq", {}, (*LEDGER, *shared_cases.LEDGER)),
     "csharp-mono-data-sqlite": On("csharp", "mono-data-sqlite"),
     "csharp-ado-psqlodbc": On("csharp", "ado-psqlodbc"),
     "go-mattn-sqlite3": On("go", "mattn-sqlite3"),
@@ -41,10 +43,12 @@ PATHS = {
     "node-better-sqlite3": On("node", "better-sqlite3"),
     "node-node-sqlite": On("node", "node-sqlite"),
     "node-pg": On("node", "pg", UNIX, SOME),
-    "python-sqlite3": On("python", "sqlite3"),
+    "python-sqlite3": On("python", "sqlite3", {}, (*LEDGER, *shared_cases.LEDGER)),
     "python-psycopg": On("python", "psycopg", UNIX, (cases.reads_and_writes, cases.failures, cases.killed)),
     "python-processes": On("python", "psycopg", PROCESSES, (cases.reads_and_writes, cases.regions, cases.killed)),
-    "python-tasks": On("python", "asyncpg", UNIX, (cases.reads_and_writes, cases.failures, cases.regions)),
+    "python-tasks": On(
+        "python", "asyncpg", UNIX, (cases.reads_and_writes, cases.failures, cases.regions, *shared_cases.LEDGER)
+    ),
     "python-duckdb": On("python", "duckdb", {}, (cases.reads_and_writes, cases.killed, cases.keep)),
     "rust-rusqlite": On("rust", "rusqlite"),
     "rust-tokio-postgres": On("rust", "tokio-postgres"),
@@ -79,6 +83,23 @@ def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 @pytest.mark.parametrize("case", NULL, ids=cases.name_of)
 def test_on_no_engine(null: Subject, case: Case) -> None:
     case(null)
+
+
+@pytest.mark.parametrize("case", shared_cases.NULL, ids=cases.name_of)
+def test_shared_dispatch(null: Subject, case: Case) -> None:
+    if not manifest.language(null.adapter.language).shared_dispatch:
+        pytest.skip("the runner has none")
+    case(null)
+
+
+def test_a_runner_without_shared_dispatch_refuses_it(null: Subject) -> None:
+    if manifest.language(null.adapter.language).shared_dispatch:
+        pytest.skip("the runner has it")
+    with null.talk(clients=2) as talk:
+        talk.prepare_nothing()
+        with pytest.raises(RunnerFailure) as refused, talk.groups(Group(NOTHING, dispatch="shared", population=2)):
+            pass
+        assert refused.value.kind == "unsupported"
 
 
 def test_bye_ends_a_runner_whose_groups_are_at_work(null: Subject) -> None:

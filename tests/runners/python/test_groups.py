@@ -64,6 +64,20 @@ def test_the_end_may_be_told_before_the_begin(null: Subject) -> None:
             assert working.end()["group"].operations > 0
 
 
+def test_clients_that_are_processes_share_no_arrivals(tmp_path: Path) -> None:
+    with subject("python", "sqlite3", tmp_path, concurrency="processes") as found, found.talk(clients=2) as talk:
+        talk.make_ledger(2)
+        talk.prepare_read([1, 2])
+        shared = Group("read", clients=2, dispatch="shared", population=2)
+        with pytest.raises(RunnerFailure, match="processes cannot share arrivals") as refused, talk.groups(shared):
+            pass
+        assert refused.value.kind == "unsupported"
+        with talk.groups(Group("read", clients=2, operations=3)) as working:
+            working.begin()
+            working.wait_until_done()
+            assert working.end()["group"].operations == 6
+
+
 def test_what_cannot_be_placed_is_refused(null: Subject) -> None:
     with null.talk(clients=2) as talk:
         talk.prepare_nothing()

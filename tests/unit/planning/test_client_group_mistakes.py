@@ -58,6 +58,24 @@ WRONG = [
     ("rate_per_s = 100.0", "rate_per_s = 0.0", "do not fit together"),
     ('pacing = "poisson"', 'pacing = "closed"', "do not fit together"),
     ('pacing = "poisson"', 'pacing = "poisson"\npause_s = 1.0', "only a closed loop pauses"),
+    ('action = "backup"', 'action = "backup"\ndispatch = "shared"', "an action has no clients that could share"),
+    (
+        'pacing = "poisson"',
+        'pacing = "poisson"\ndispatch = "shared"\nover = "load"',
+        "clients on several hosts cannot share arrivals",
+    ),
+    ('pacing = "poisson"', 'pacing = "poisson"\npopulation = 9', "population = 9 needs dispatch = 'shared'"),
+    (
+        'pacing = "poisson"',
+        'pacing = "poisson"\ndispatch = "shared"\npopulation = 9',
+        "population = 9 needs dispatch = 'shared' and pacing = 'closed'",
+    ),
+    ('phase = "library.write"\n', 'phase = "library.write"\ndispatch = "shared"\n', "a population of 0 for 1 clients"),
+    (
+        'phase = "library.write"\n',
+        'phase = "library.write"\ndispatch = "shared"\npopulation = 1\nclients = 2\n',
+        "a population of 1 for 2 clients",
+    ),
     ('name = "writers"', 'name = "readers"', "duplicate group 'readers'"),
     ('groups = ["readers", "writers", "backup"]', 'groups = ["readers", "writers"]', "waits for 'backup.end'"),
     (
@@ -101,6 +119,14 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path, right: str, wrong: str
     headers = [at for at, line in enumerate(text.splitlines()) if line.startswith("[") and at <= wanted]
     # A group that waits for what a stage does not have is the stage's mistake.
     assert begin == headers[-1] or ("waits for" in said and table[begin] == "[[stages]]")
+
+
+def test_a_stage_has_no_more_clients_than_callers(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    writers = 'phase = "library.write"\n'
+    file.write_text(RIGHT.replace(writers, f'{writers}dispatch = "shared"\npopulation = 1\n'))
+    with pytest.raises(UsageError, match="2 clients for 'writers', which has a population of 1"):
+        read_experiment(file)
 
 
 def test_a_second_ledger_is_refused(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from rowpath.planning import make_plan as planning
 from rowpath.planning.availability import unavailable
 from rowpath.planning.experiment_file import load_workloads
 from rowpath.planning.make_plan import make_plan
+from rowpath.planning.overrides import changed_groups
 from rowpath.planning.plan import Plan
 from rowpath.runners.manifest import adapter_of, language
 
@@ -164,3 +165,26 @@ def test_a_path_of_several_clients_is_left_out_too() -> None:
     assert (f"{MOST + 1:,} clients in one process" in reason, remedy) == (True, f"clients={MOST}")
     fits = AccessPath.of(path.as_dict() | {"clients": str(MOST)})
     assert "in one process" not in unavailable(adapter_of("c", "libpq"), fits)[0]
+
+
+@pytest.mark.parametrize(
+    ("select", "said"),
+    [
+        ({}, ""),
+        ({"language": "go", "driver": "pgx"}, "the runner of Go has no shared dispatch"),
+        ({"client_host": "app1"}, "shared dispatch: clients on another host cannot share arrivals yet"),
+    ],
+)
+def test_a_path_whose_clients_cannot_share_arrivals_is_left_out(select: dict[str, str], said: str) -> None:
+    group = ClientGroupTable("readers", "keyed.read", clients=2, dispatch="shared", population=4)
+    experiment: Any = SimpleNamespace(client_groups=(group,))
+    coordinates = SERVED | {"deployment": "server", "client_host": "none"} | select
+    adapter = adapter_of(coordinates["language"], coordinates["driver"])
+    assert client_groups.only_alone(adapter, AccessPath.of(coordinates), experiment) == said
+
+
+def test_a_rate_of_the_command_line_ends_the_queue_of_callers() -> None:
+    group = ClientGroupTable("readers", "keyed.read", clients=2, dispatch="shared", population=4)
+    experiment = Experiment(1, "t", "t", ("keyed.read",), (), client_groups=(group,))
+    (changed,) = changed_groups(experiment, ["readers=50"], "", 0.0).client_groups
+    assert (changed.pacing, changed.dispatch, changed.population) == ("poisson", "shared", 0)

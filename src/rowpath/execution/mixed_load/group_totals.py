@@ -99,10 +99,10 @@ def seed_of(seed: int, where: str) -> int:
     return random.Random(f"{seed}/{where}").getrandbits(48)
 
 
-def figures(now: Snapshot, before: Snapshot | None, open_loop: bool) -> GroupSecond:
+def figures(now: Snapshot, before: Snapshot | None, has_dues: bool) -> GroupSecond:
     """What a group did between two snapshots (None: since its begin), as a `second` record has it."""
     done = now.since(before)
-    counts, spent_ns = (done.latency, done.latency_ns) if open_loop else (done.service, done.service_ns)
+    counts, spent_ns = (done.latency, done.latency_ns) if has_dues else (done.service, done.service_ns)
     used = np.flatnonzero(counts)
     return GroupSecond(
         operations=done.operations,
@@ -130,13 +130,15 @@ def group_record(
     last_ns = total.ended_ns if total and total.ended_ns else ended_ns
     if member.open_loop and not member.table.times:
         last_ns = max(last_ns, end_ns)  # on duty until then: what it did not begin must not raise its rate
-    longest_ns = figures(last, None, open_loop=False).most_ns or 0
+    longest_ns = figures(last, None, has_dues=False).most_ns or 0
     record = ClientGroupRecord(
         client_group=member.name,
         phase=member.table.phase,
         clients=member.clients,
         pacing=member.table.pacing,
         requested_per_s=member.rate_per_s if member.open_loop else None,
+        dispatch=member.table.dispatch,
+        population=member.table.population,
         begun_ns=first_ns - zero_ns,
         ended_ns=max(last_ns, first_ns) - zero_ns,
         operations=operations,
@@ -168,6 +170,9 @@ def group_record(
 
 def _due(member: Member, elapsed_ns: int) -> int:
     """Operations of all its clients that were due by then, each host with its own schedule."""
+    if member.table.dispatch == "shared":  # one schedule, on one host
+        most = member.table.times * member.clients
+        return due_before(member.table.pacing, member.rate_per_s, 1, member.seed, elapsed_ns, most)
     shares = client_groups.shares(member.clients, member.rate_per_s, member.seed, range(member.hosts))
     later_ns = (client_groups.later_ns(member.table.pacing, member.rate_per_s, number) for number in shares)
     return sum(
@@ -182,5 +187,7 @@ def _touch_ok(member: Member, total: GroupTotal | None) -> bool | None:
     if total is None or total.failed or member.touches is None:
         return None
     regions = [(client.first, client.rows_of_its_own, client.operations) for client in total.clients]
+    if member.table.dispatch == "shared":  # arrivals take the rows in turn, whoever has done them
+        regions = [(0, max(1, member.work.parameter_count), total.operations)]
     expected = member.touches.expected_in_regions(regions)
     return None if expected is None else int(total.touch, 16) in expected

@@ -96,7 +96,7 @@ class PathRunner:
         assert search is not None
         group = self.context.client_groups[search.client_group]
         pacing = "poisson" if group.pacing == "closed" else group.pacing
-        group = msgspec.structs.replace(group, pacing=pacing, after="", begin_s=0.0, times=0)
+        group = msgspec.structs.replace(group, pacing=pacing, population=0, after="", begin_s=0.0, times=0)
         table = StageTable(name=RATE_SEARCH, client_groups=(search.client_group,), seconds=search.seconds)
         if not self.context.can_run(table):
             return
@@ -159,7 +159,8 @@ class PathRunner:
         for group in groups:
             processes.prepare(group.name, self.context.work(group.phase))
         # All groups at once in closed loop.
-        closed = [msgspec.structs.replace(group, pacing="closed") for group in groups]
+        own: dict[str, Any] = {"pacing": "closed", "dispatch": "own", "population": 0}
+        closed = [msgspec.structs.replace(group, **own) for group in groups]
         members = [replace(self._member(tables, group), rate_per_s=0.0) for group in closed]
         cap_s = self.context.experiment.measure.warm_cap_s
         least = least_s(self.context.planned, cap_s)
@@ -269,6 +270,8 @@ class PathRunner:
                 clients=member.clients,
                 pacing=member.table.pacing,
                 rate_per_s=member.rate_per_s or None,
+                dispatch=member.table.dispatch,
+                population=member.table.population,
                 process=processes.seats[member.name].process,
                 hosts=processes.hosts_of(member.name, member.clients),
             )

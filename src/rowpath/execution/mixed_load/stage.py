@@ -88,6 +88,7 @@ class Stage:
             spec = self.shared_counters.spec(member.name, member.work.name, seat.first_client)
             spec.clients, spec.pacing = member.clients, table.pacing
             spec.rate_per_s, spec.seed = member.rate_per_s, member.seed
+            spec.dispatch, spec.population = table.dispatch, table.population
             spec.operations, spec.pause_ns = table.times, round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
             specs.append((seat.process, spec))
@@ -268,7 +269,7 @@ class Stage:
         ns = now_ns - self._second_begin_ns
         begun = (member for member in self.members if self._begun.get(member.name, now_ns) < now_ns)
         groups = {
-            member.name: figures(snapshots[member.name], self._last.get(member.name), member.open_loop)
+            member.name: figures(snapshots[member.name], self._last.get(member.name), member.table.has_dues)
             for member in begun
             if self._done.get(member.name, now_ns) > self._second_begin_ns
         }

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rowpath.execution.mixed_load.group_totals import Member, group_record
+from rowpath.execution.mixed_load.group_totals import Member, due_before, group_record
 from rowpath.execution.mixed_load.shared_counters import Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model import histogram
@@ -44,3 +44,17 @@ def test_the_rate_is_over_the_time_on_duty(pacing: str, ended_s: float, times: i
     record = group_record(Member(table, work, 1, 100.0), total, snapshot(900), (S, total.ended_ns, 11 * S), 0)
     assert record.rate_per_s == pytest.approx(rate_per_s)
     assert record.not_begun == (100 if pacing == "fixed" and not times else 0)
+
+
+@pytest.mark.parametrize(("pacing", "times"), [("fixed", 0), ("poisson", 0), ("fixed", 300), ("closed", 0)])
+def test_clients_that_share_arrivals_have_one_schedule(pacing: str, times: int) -> None:
+    work = PreparedPhase("library.read", Phase("read", "query", SQL), SQL, (), (), None, 0)
+    how = {"pacing": pacing, "dispatch": "shared", "population": 8 if pacing == "closed" else 0, "times": times}
+    table = ClientGroupTable("readers", "library.read", clients=3, **how)  # type: ignore[arg-type]
+    last = snapshot(800)
+    record = group_record(Member(table, work, 3, 100.0, 7), None, last, (S, 11 * S, 11 * S), 0)
+    due = due_before(pacing, 100.0, 1, 7, 10 * S, 3 * times) if pacing != "closed" else 800
+    assert (record.dispatch, record.population) == ("shared", how["population"])
+    assert record.not_begun == due - 800
+    assert sum(record.latency.values()) == 800
+    assert (due == 900) == bool(times)

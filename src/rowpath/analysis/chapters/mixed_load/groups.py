@@ -48,7 +48,7 @@ class GroupFigures(OfGroup, frozen=True):
     low: float | None  # its interval
     high: float | None
     service: Latency
-    latency: Latency | None  # open loop, from when an operation was due; None: closed loop, or the rate was not reached
+    latency: Latency | None  # from when an operation was due; None: it never is, or the rate was not reached
     lateness: Latency | None  # open loop: how late the generator itself began
     requested_per_s: float | None  # open loop
     reached: bool  # closed loop: true
@@ -60,6 +60,8 @@ class GroupFigures(OfGroup, frozen=True):
     longest_stall_s: float  # within which no operation of the group ended
     client_cpu_ns: float | None = None  # per operation, of its clients' threads
     cut: bool = False  # the run was ended within it
+    dispatch: Literal["own", "shared"] = "own"
+    population: int = 0  # callers in one queue for the clients
 
     @property
     def at_work(self) -> tuple[str, str]:
@@ -90,6 +92,7 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
         rate = interval((record.rate_per_s or 0.0 for record in records), evidence.cells.confidence)
         first = records[0]
         open_loop, reached = first.pacing != "closed", key not in missed
+        has_dues = open_loop or first.dispatch == "shared"
         operations = sum(record.operations for record in records)
         cpu = [record for record in records if record.cpu_ns is not None]
         counted = sum(record.operations + record.failed for record in cpu)
@@ -102,8 +105,8 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
             len(records),
             *(rate.ratios if rate else (0.0, None, None)),
             service=latency(record.service for record in records),
-            latency=latency(record.latency for record in records) if open_loop and reached else None,
-            lateness=latency(record.lateness for record in records) if open_loop and reached else None,
+            latency=latency(record.latency for record in records) if has_dues and reached else None,
+            lateness=latency(record.lateness for record in records) if has_dues and reached else None,
             requested_per_s=first.requested_per_s if open_loop else None,
             reached=reached,
             not_begun=sum(record.not_begun for record in records),
@@ -114,6 +117,8 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
             longest_stall_s=max(record.longest_stall_ns for record in records) / 1e9,
             client_cpu_ns=sum(record.cpu_ns or 0.0 for record in cpu) / counted if counted else None,
             cut=first.cut,
+            dispatch=first.dispatch,
+            population=first.population,
         )
 
 
@@ -240,13 +245,11 @@ def path_grid(name: str, groups: Sequence[GroupFigures]) -> Grid:
         line(
             *words(stage=group.stage, group=group.client_group),
             figure("clients", str(group.clients), 4),
-            figure(
-                "requested", f"{fmt.rate(group.requested_per_s)} {group.pacing}" if group.requested_per_s else "", 2
-            ),
+            figure("requested", _requested(group), 2),
             figure("rate", fmt.rate(group.rate_per_s)),
             figure("interval", fmt.rate_interval(group.low, group.high), 1),
             *_percentiles(group),
-            figure("service p99", fmt.duration(group.service.p99_ns) if group.pacing != "closed" else "", 6),
+            figure("service p99", fmt.duration(group.service.p99_ns) if _has_dues(group) else "", 6),
             figure("start delay, p99", fmt.duration(group.lateness.p99_ns) if group.lateness else "", 6),
             figure("stall", fmt.duration(group.longest_stall_s * 1e9) if group.longest_stall_s > 0 else "", 3),
             figure("failed", fmt.count(group.failed) if group.failed else "", 1),
@@ -261,8 +264,19 @@ def path_grid(name: str, groups: Sequence[GroupFigures]) -> Grid:
     return without_empty(of_lines(caption, lines, _path_note(groups)))
 
 
+def _has_dues(group: GroupFigures) -> bool:
+    return group.pacing != "closed" or group.dispatch == "shared"
+
+
+def _requested(group: GroupFigures) -> str:
+    shared = ", any free client" if group.dispatch == "shared" else ""
+    if group.requested_per_s:
+        return f"{fmt.rate(group.requested_per_s)} {group.pacing}{shared}"
+    return f"{group.population} callers" if group.population else ""
+
+
 def _percentiles(group: GroupFigures) -> tuple[Cell, ...]:
-    counted = group.service if group.pacing == "closed" else group.latency
+    counted = group.latency if _has_dues(group) else group.service
     texts = [fmt.MISSING, "not reached", fmt.MISSING, fmt.MISSING]
     if group.reached and counted is not None:
         texts = [fmt.duration(ns) for ns in (counted.p50_ns, counted.p99_ns, counted.p999_ns, counted.most_ns)]
@@ -275,6 +289,8 @@ def _path_note(groups: Sequence[GroupFigures]) -> str:
         "operation's scheduled start. Stall: the longest time without a completed operation; with several clients it "
         "is sampled once a second."
     ]
+    if any(group.population for group in groups):
+        sentences.append("Callers: they stand in one queue for the clients; latency begins when a caller joins it.")
     named = [(group, fmt.clean(f"{group.client_group} ({group.stage})")) for group in groups]
     if missed := [f"{name}: {group.not_begun:,}" for group, name in named if not group.reached]:
         sentences.append(
