@@ -80,9 +80,9 @@ def stage_s() -> float:
     return seconds
 
 
-def run(directory: Path, seconds: float, filters: dict[str, tuple[str, ...]]) -> Path:
+def run(directory: Path, seconds: float, filters: dict[str, tuple[str, ...]], experiment: str = EXPERIMENT) -> Path:
     """The experiment, every stage so long; where its journal is."""
-    plan = plan_for(EXPERIMENT, filters, Overrides(seconds=seconds))
+    plan = plan_for(experiment, filters, Overrides(seconds=seconds))
     run_plan(
         plan, RunOptions(timeout_s=TIMEOUT_S), directory=directory, progress=Silent(), paths_to_repeat=paths_to_repeat
     )

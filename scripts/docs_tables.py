@@ -72,8 +72,9 @@ MEANINGS = {
     "pool": "what lends the clients their connections, `none`: each has its own; only where named: [pools](pools.md)",
     "pool_size": "how many connections the pool has; only where named",
     "validation": "what the pool asks the server when it lends a connection; only where named",
-    "pooler": "a program between client and server that keeps the connections; only where named",
-    "pooler_mode": "for how long a pooler lends a connection; only where named",
+    "pooler": "`none`, `pgbouncer`, `pgpool`, `haproxy`. A program between client and server that keeps the "
+    "connections; only where named: [poolers](poolers.md)",
+    "pooler_mode": "`none`, `transaction`, `session`. For how long a pooler lends a connection; only where named",
     "through": "of pandas and polars-database: the driver that brings the rows of a data frame",
     "poll": "only of the drain: the kernel wakes it, or it asks again and again",
     "read_transaction": "only of LMDB: one kept and renewed, or one per operation",

@@ -19,16 +19,16 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "install-packages: installing$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
-case $missing in
-*openssh-server*)
-    # Tests start their own: as a service it would listen on every network.
-    echo "install-packages: sshd is not started as a service; if you want it: systemctl unmask ssh.service ssh.socket" >&2
+# Tests and runs start their own: as services they would listen beside them, sshd on every network.
+for service in openssh-server:ssh pgbouncer:pgbouncer pgpool2:pgpool2 haproxy:haproxy; do
+    case $missing in *"${service%:*}"*) ;; *) continue ;; esac
+    unit=${service#*:}
+    echo "install-packages: $unit is not started as a service; if you want it: systemctl unmask $unit" >&2
     mkdir -p /etc/systemd/system
-    for unit in ssh.service ssh.socket; do
-        [ -e "/etc/systemd/system/$unit" ] || ln -s /dev/null "/etc/systemd/system/$unit"
+    for file in "$unit.service" "$unit.socket"; do
+        [ -e "/etc/systemd/system/$file" ] || ln -s /dev/null "/etc/systemd/system/$file"
     done
-    ;;
-esac
+done
 apt-get update -qq >&2
 # shellcheck disable=SC2086 # a list of words
 apt-get install -y -qq --no-install-recommends $missing >&2

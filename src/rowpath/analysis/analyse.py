@@ -91,7 +91,11 @@ def _spoken(figures: dict[str, Any], *places: Place) -> Iterator[Sentence]:
 def _spent(evidence: Evidence) -> SpentBy:
     """Where the time of every ranked path goes."""
     ranked_cells = (evidence.cell(row, ranking) for ranking in evidence.rankings for row in ranking.rows if row.rank)
-    return {cell.key: TimeShares(*parts) for cell in ranked_cells if cell and (parts := metrics.cpu_shares(cell))}
+    return {
+        cell.key: TimeShares(*parts, metrics.pooler_share(cell))
+        for cell in ranked_cells
+        if cell and (parts := metrics.cpu_shares(cell))
+    }
 
 
 def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:

@@ -72,6 +72,7 @@ class TimeShares:
 
     client: float
     server: float | None
+    pooler: float | None = None
 
 
 SpentBy = Mapping[tuple[str, str, str, str], TimeShares]  # by path id, workload, phase, regime
@@ -160,12 +161,13 @@ class _Rankings:
         spent = self.spent.get((row.path_id, *where))
         if spent is None:
             return bar
-        both = spent.client + (spent.server or 0.0)
+        both = spent.client + (spent.server or 0.0) + (spent.pooler or 0.0)
         over = both if 1 < both <= CLOCKS_DISAGREE else 1.0  # no overlap, only clocks that disagree
         return replace(
             bar,
             client_cpu_ns=spent.client * cost / over,
             server_cpu_ns=spent.server * cost / over if spent.server is not None else None,
+            pooler_cpu_ns=spent.pooler * cost / over if spent.pooler is not None else None,
             waiting_ns=max(0.0, 1 - both) * cost,
             overlap_ns=max(0.0, both / over - 1) * cost,
         )

@@ -67,6 +67,7 @@ class Bar(RankedRatio, Frozen, frozen=True):
     tied: bool  # with the one before
     client_cpu_ns: float | None = None  # of one operation, on the measured cores; None: not measured
     server_cpu_ns: float | None = None  # None: not measured, or there is no server
+    pooler_cpu_ns: float | None = None  # None: there is no pooler
     waiting_ns: float | None = None
     overlap_ns: float = 0.0
     provisional: bool = False
@@ -75,7 +76,8 @@ class Bar(RankedRatio, Frozen, frozen=True):
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
         """Kinds of time by their share: of the whole time, or of all CPU where both sides work at once."""
-        kinds = {"client": self.client_cpu_ns, "server": self.server_cpu_ns, "waiting": self.waiting_ns}
+        kinds = {"client": self.client_cpu_ns, "pooler": self.pooler_cpu_ns, "server": self.server_cpu_ns}
+        kinds["waiting"] = self.waiting_ns
         total = sum(value or 0.0 for value in kinds.values())
         if self.client_cpu_ns is None or total <= 0:
             return (("all", 1.0),)

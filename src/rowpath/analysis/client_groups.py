@@ -301,7 +301,7 @@ def _of_stage(run: StageRun) -> Metrics:
     done = sum(part.operations + part.failed for second in run.seconds for part in second.client_groups.values())
     if done:
         metrics["traffic_each"] = carried[0] / done if carried is not None else None
-        for process in ("client", "server"):
+        for process in ("client", "pooler", "server"):
             used = run.used(process, "cpu_ns")
             metrics[f"{process}_cpu"] = used / done if used is not None else None
     return metrics

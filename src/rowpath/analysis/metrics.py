@@ -89,6 +89,13 @@ def rows_each(cell: Cell) -> float:
     return cell.stored_rows or cell.delivered_rows
 
 
+def pooler_share(cell: Cell) -> float | None:
+    """The pooler's CPU as a share of the window (median over samples); None without one."""
+    known = [sample for sample in cell.samples if sample.pooler_cpu_ns is not None and sample.window_ns > 0]
+    shares = [(sample.pooler_cpu_ns or 0.0) / sample.window_ns for sample in known]
+    return statistics.median(shares) if shares else None
+
+
 def cpu_shares(cell: Cell) -> tuple[float, float | None] | None:
     """Client and server CPU as shares of the window (medians over samples); None where CPU was not measured."""
     known = [sample for sample in cell.samples if sample.client_cpu_ns is not None and sample.window_ns > 0]
@@ -130,6 +137,7 @@ SAMPLED: dict[str, Callable[[SampleRecord], float | None]] = {
     "bytes_drained": _stamp("bytes"),
     "client_cpu": _cpu("client_cpu_ns"),
     "server_cpu": _cpu("server_cpu_ns"),
+    "pooler_cpu": _cpu("pooler_cpu_ns"),
     "cpu": _cpu("client_cpu_ns", "server_cpu_ns"),
 }
 

@@ -13,6 +13,7 @@ from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.emulated_link import Links
 from rowpath.execution.prepared_phases import PhaseCache
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.running_poolers import RunningPoolers
 from rowpath.machine import cpus
 from rowpath.machine.counters import syncs
 from rowpath.machine.counters.syncs import SyncCount
@@ -76,6 +77,7 @@ class EngineInstances:
         self._places: dict[Key, Place] = {}
         self._syncs: dict[Key, ServerSyncs] = {}
         self._links = Links()
+        self._poolers = RunningPoolers(self._directory)
 
     def bring_up(self, paths: tuple[PlannedPath, ...], workloads: dict[str, Workload], key: Key) -> Instance:
         """Start the instance, load what its paths' phases need, give embedded paths their own copies."""
@@ -109,9 +111,17 @@ class EngineInstances:
             instance.own_copy(planned.path)
         return instance
 
-    def way_to(self, path: AccessPath) -> dict[str, Any]:
-        """What `open` gets so that a path goes through its emulated link; empty for a path without one."""
-        return self._links.way_to(key_of(path), self._instances[key_of(path)], path)
+    def way_to(self, path: AccessPath, clients: int = 0) -> dict[str, Any]:
+        """What `open` gets so that a path goes through its emulated link or pooler; empty for a path without one.
+
+        `clients`: as `RunningPoolers.way_to` has them.
+        """
+        instance = self._instances[key_of(path)]
+        return self._links.way_to(key_of(path), instance, path) | self._poolers.way_to(instance, path, clients)
+
+    def pooler_pids(self, path: AccessPath) -> list[int]:
+        """Every process of the path's pooler."""
+        return self._poolers.pids(path)
 
     def __getitem__(self, key: Key) -> Instance:
         return self._instances[key]
@@ -120,8 +130,8 @@ class EngineInstances:
         return key in self._instances
 
     def pids(self) -> list[int]:
-        """Every process of every private server."""
-        return [pid for instance in self._instances.values() for pid in instance.pids()]
+        """Every process of every private server and every pooler."""
+        return [*(pid for instance in self._instances.values() for pid in instance.pids()), *self._poolers.every_pid()]
 
     def server_syncs(self, key: Key) -> ServerSyncs:
         """The syncs of its server, counted from a restart that asks for that until the next one."""
@@ -135,6 +145,7 @@ class EngineInstances:
         instance = self._instances[key]
         if isinstance(instance, External):
             return
+        self._poolers.stop_before(key)
         instance.stop()
         added = self._places[key].environment
         added.clear()
@@ -153,6 +164,7 @@ class EngineInstances:
     def forget(self, key: Key) -> None:
         """Stop an instance that could not be brought up."""
         instance = self._instances.pop(key, None)
+        self._poolers.stop_before(key)
         if instance is not None:
             instance.stop()
 
@@ -167,6 +179,7 @@ class EngineInstances:
     def stop_all(self) -> None:
         """Stop everything, last started first."""
         self._links.stop_all()
+        self._poolers.stop_all()
         while self._instances:
             _key, instance = self._instances.popitem()
             instance.stop()

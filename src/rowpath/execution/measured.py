@@ -50,6 +50,7 @@ class Reading:
     client_ns: int | None  # CPU time of the runner's threads that the reply's window does not hold
     client_helpers_ns: int  # of that, of helper threads on spare cores
     server_ns: int
+    pooler_ns: int
     server_helpers_ns: int
     others_ns: int  # CPU time of a server that is not ours
     loop: cpu.LoopClocks | None
@@ -62,7 +63,7 @@ class WindowSpent:
 
     window_ns: int
     client_ns: int | None
-    server_ns: int | None  # None: not known; 0 where there is none
+    server_ns: int | None  # with its pooler; None: not known; 0 where there is none
     wait_ns: int | None
 
 
@@ -172,6 +173,7 @@ class Measured:
     wait_ns: int | None
     cpu_coverage: float | None  # share of the window that client and server CPU account for
     core_users: list[CoreUser]  # who else had the measured cores, so that the sample is disturbed; empty: none
+    pooler_cpu_ns: int | None = None
     client_helpers_cpu_ns: int = 0  # of those above, on spare cores beside the window
     server_helpers_cpu_ns: int = 0
     own_wait_ns: int = 0  # in which the path waited and its core was idle
@@ -191,7 +193,7 @@ class Measured:
         """As the journal has it; what it was compared to is not in it yet."""
         record = msgspec.convert(protocol.body(self.reply), SampleRecord)
         record.regime, record.round, record.at_ns = regime, round_number, at_ns
-        cpu_ns = ("client_cpu_ns", "server_cpu_ns", "client_helpers_cpu_ns", "server_helpers_cpu_ns")
+        cpu_ns = ("client_cpu_ns", "server_cpu_ns", "pooler_cpu_ns", "client_helpers_cpu_ns", "server_helpers_cpu_ns")
         for name in (*cpu_ns, "wait_ns", "own_wait_ns", "cpu_coverage", "core_users", "disturbed"):
             setattr(record, name, getattr(self, name))
         return record

@@ -34,10 +34,16 @@ class Instances(Protocol):
     def __contains__(self, key: Key) -> bool: ...
 
     def pids(self) -> list[int]:
-        """Every process of every private server."""
+        """Every process of every private server and every pooler."""
 
-    def way_to(self, path: AccessPath) -> dict[str, Any]:
-        """What `open` gets so that a path goes through its emulated link; empty for a path without one."""
+    def way_to(self, path: AccessPath, clients: int = 0) -> dict[str, Any]:
+        """What `open` gets so that a path goes through its emulated link or pooler; empty for a path without one.
+
+        `clients`: how many connect at once, where that is not the path's coordinate. Errors: RunnerFailure.
+        """
+
+    def pooler_pids(self, path: AccessPath) -> list[int]:
+        """Every process of the path's pooler; none for a path without one."""
 
 
 class PreparedPhases(Protocol):

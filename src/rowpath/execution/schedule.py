@@ -168,13 +168,15 @@ class Schedule:
         counted = [key for key in writing if instances.server_syncs(key).method() == syncs.METHOD]
         for key in counted:
             self._renewal.restart(key, count_syncs=True)
+        # A pooler keeps server connections, which report what they committed whenever they like.
+        count_commits = measure and all(planned.path.pooler == "none" for planned in todo)
         for number, planned in enumerate(todo, 1):
             key = key_of(planned.path)
             self._renewal.revive(key)
             if key not in instances:
                 continue
             self.progress.note(f"verifying {planned.name} ({number} of {len(todo)})")
-            bad = self.hosts.of(planned).verify(self.context, planned, measure, instances.server_syncs(key))
+            bad = self.hosts.of(planned).verify(self.context, planned, count_commits, instances.server_syncs(key))
             self.context.bad[planned.path.id] = bad
             self.journal.write(VerifiedRecord(planned.path.id, bad))
             for phase, status in bad.items():

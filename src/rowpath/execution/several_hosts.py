@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from rowpath.engines.base import Instance
 from rowpath.errors import InternalError
+from rowpath.execution import pooler_behaviours
 from rowpath.execution.instances import ServerSyncs
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.execution.mixed_load.backups import BackupSite
@@ -94,7 +95,9 @@ class Hosts:
     def worker(self, context: RunContext, planned: PlannedPath) -> Worker:
         """A new runner on the path's client host. Errors: RowpathError, RunnerFailure."""
         instance, log = context.engine_instances[key_of(planned.path)], context.log_of(planned)
-        return Worker(planned, instance, log=log, timeout_s=context.timeout_s, pinned=True)
+        worker = Worker(planned, instance, log=log, timeout_s=context.timeout_s, pinned=True)
+        worker.pooler_pids = lambda: context.engine_instances.pooler_pids(planned.path)
+        return worker
 
     def of_group(self, _planned: PlannedPath, _group: ClientGroupTable) -> tuple[str, ...]:
         """The hosts over which the path's clients of that group are spread."""
@@ -105,7 +108,10 @@ class Hosts:
     ) -> Processes:
         """New client processes with that many connections for each group. Errors: RowpathError, RunnerFailure."""
         instance, log = context.engine_instances[key_of(planned.path)], context.log_of(planned)
-        return Processes(planned, instance, connections, log=log, timeout_s=context.timeout_s)
+        made = Processes(planned, instance, connections, log=log, timeout_s=context.timeout_s)
+        for worker in made.workers:
+            worker.pooler_pids = lambda: context.engine_instances.pooler_pids(planned.path)
+        return made
 
     def backup_site(self, planned: PlannedPath, instance: Instance, folder: Path, _name: str) -> BackupSite:
         """A backup on the path's engine's host: in that folder here, by that name there. Errors: EnvironmentMissing."""
@@ -123,7 +129,8 @@ class Hosts:
         self, context: RunContext, planned: PlannedPath, count_commits: bool, server_syncs: ServerSyncs
     ) -> dict[str, str]:
         """The verification pass of the path, on its client host, journalled; as `VerificationPass.verify`."""
-        return VerificationPass(context, planned, count_commits, server_syncs.read).verify()
+        bad = VerificationPass(context, planned, count_commits, server_syncs.read).verify()
+        return bad if "" in bad or planned.path.pooler == "none" else bad | pooler_behaviours.checked(context, planned)
 
     def records(self, _when: Literal["before", "after"]) -> list[Record]:
         """What hosts, clocks and the ways between them are, measured now."""

@@ -38,6 +38,7 @@ class Worker:
     server_pid: int | None = None  # of the process that serves the connection, where the driver knows it
     warmed = False  # whether a phase of this process has been warmed up already
     warm_most_s = math.inf  # for one phase, below the cap of the experiment
+    pooler_pids: Callable[[], list[int]] = staticmethod(list)  # of the pooler between client and server
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class Worker:
         self._far = instance if isinstance(instance, Far) else None
         self._far_spent: FarSpent | None = None  # in the last sample
         self._server_pids: list[int] = []  # here
+        self._pooler_pids: list[int] = []
         self.pids = [self.runner.pid]  # the runner's processes
         self._helpers = HelperThreads()
         self._core_share = CoreShare(frozenset(), frozenset())
@@ -85,7 +87,7 @@ class Worker:
         options = self.planned.path.as_dict() | self.instance.options(self.planned.path) | overrides
         if self.grouped:
             options["clients"] = str(self.clients)
-        self._server_pids = self.instance.pids()
+        self._server_pids, self._pooler_pids = self.instance.pids(), self.pooler_pids()
         with self._on_its_cores():
             reply = self._ask(protocol.Open, protocol.OpenReply, options=options)
             self.connect_ns, self.server_pid = reply.connect_ns, reply.server_pid
@@ -126,12 +128,14 @@ class Worker:
             self._helpers.pin(pid, self.cpus, client_helpers)
         for pid in self._server_pids:
             self._helpers.pin(pid, self._server_cpus, self.instance.helper_threads)
+        for pid in self._pooler_pids:
+            processes.pin(pid, self._server_cpus)
         if self._far:
             self._far.take_cores()
 
     def leave_cores(self) -> None:
         """Move the runner and its server away from the measured cores, as far as there are others."""
-        for pid in (*self.pids, *self._server_pids) if self.pinned else ():
+        for pid in (*self.pids, *self._server_pids, *self._pooler_pids) if self.pinned else ():
             processes.pin(pid, cpus.spare_cpus())
         if self._far and self.pinned:
             self._far_spent = self._far.leave_cores()
@@ -156,9 +160,9 @@ class Worker:
 
     def notice_server(self) -> None:
         """Learn which server processes exist now; between blocks, after connecting."""
-        self._server_pids = self.instance.pids()
+        self._server_pids, self._pooler_pids = self.instance.pids(), self.pooler_pids()
         self._others_pids = self.instance.others_pids()
-        own = frozenset((*self.pids, *self._server_pids, *self._others_pids))
+        own = frozenset((*self.pids, *self._server_pids, *self._pooler_pids, *self._others_pids))
         self._core_share = CoreShare(frozenset(self.measured_cpus), own)
         if not self.grouped:
             self.leave_cores()
@@ -233,6 +237,7 @@ class Worker:
             client_ns=cpu.total_ns(self.pids) if self.clients > 1 else beside,
             client_helpers_ns=self._helpers.cpu_ns(self.pids) if kept_apart else 0,
             server_ns=cpu.total_ns(self._server_pids),
+            pooler_ns=cpu.total_ns(self._pooler_pids),
             server_helpers_ns=self._helpers.cpu_ns(self._server_pids) if kept_apart else 0,
             others_ns=cpu.total_ns(self._others_pids),
             loop=loop,
@@ -245,6 +250,7 @@ class Worker:
         counted_server = work.phase.kind != "connect" and not isinstance(self.instance, External)
         server = after.server_ns - before.server_ns if counted_server else None
         server_helpers = after.server_helpers_ns - before.server_helpers_ns
+        pooler = after.pooler_ns - before.pooler_ns
         if self._far:
             there = self._far_spent
             server = there.cpu_ns if there is not None and counted_server else None
@@ -262,7 +268,8 @@ class Worker:
         if after.client_ns is not None and before.client_ns is not None:
             beside = after.client_ns - before.client_ns
             on_core = min(window * len(self.cpus), inside + max(0, beside - helpers))
-        server_on_core = 0 if self.alone else None if server is None else server - server_helpers
+        # The pooler is where the server is.
+        server_on_core = 0 if self.alone else None if server is None else server - server_helpers + pooler
         spent = WindowSpent(window, on_core, server_on_core, wait)
         coverage, own_wait = None, 0
         looks = before.look, after.look
@@ -284,6 +291,7 @@ class Worker:
             others += self._far_spent.core_users if self._far_spent else ()
         client = None if on_core is None else on_core + helpers
         measured = Measured(reply, client, None if self.alone else server, wait, coverage, others)
+        measured.pooler_cpu_ns = pooler if self._pooler_pids else None
         measured.client_helpers_cpu_ns, measured.server_helpers_cpu_ns = helpers, server_helpers
         measured.own_wait_ns = own_wait
         return measured

@@ -95,9 +95,13 @@ class HostRun(Instances):
         return self.instances.pids()
 
     @override
-    def way_to(self, path: AccessPath) -> dict[str, Any]:
-        """No link is emulated between hosts."""
+    def way_to(self, path: AccessPath, clients: int = 0) -> dict[str, Any]:
+        """No link is emulated between hosts, and no pooler stands there."""
         return {}
+
+    @override
+    def pooler_pids(self, path: AccessPath) -> list[int]:
+        return []
 
     def bring_up(self, key: Key) -> ServerFacts:
         """Start an instance and load what its paths need."""

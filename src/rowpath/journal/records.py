@@ -168,6 +168,7 @@ class SampleRecord(InSet, tag="sample"):
     clients: list[dict[str, int]] = []  # with several clients: what each of them did
     client_cpu_ns: float | None = None
     server_cpu_ns: float | None = None
+    pooler_cpu_ns: float | None = None  # of the pooler between client and server, on the server's cores
     # Of client_cpu_ns: of a runtime's helper threads, on spare cores beside the window.
     client_helpers_cpu_ns: float = 0
     server_helpers_cpu_ns: float = 0
@@ -189,6 +190,11 @@ class SampleRecord(InSet, tag="sample"):
     def server_core_ns(self) -> float | None:
         """CPU time of the server on the measured cores."""
         return None if self.server_cpu_ns is None else self.server_cpu_ns - self.server_helpers_cpu_ns
+
+    @property
+    def beside_client_ns(self) -> float:
+        """CPU time of server and pooler, as far as it is known."""
+        return (self.server_cpu_ns or 0.0) + (self.pooler_cpu_ns or 0.0)
 
     @property
     def in_window(self) -> int:
@@ -213,6 +219,24 @@ class VerifyRecord(InSet, tag="verify"):
     expected_rows: int | None = None  # of a retrieval in parts
     delivered: list[str] = []
     converted: list[str] = []
+
+
+class PoolerRecord(InSet, tag="pooler"):
+    """A path's pooler, and what two clients of the path met behind it; None where it could not be tried."""
+
+    foreign_fields: ClassVar[tuple[str, ...]] = ("statement_text", "cancel_text")
+
+    pooler: str = ""
+    version: str = ""
+    statement_stays: bool | None = None  # it goes on working while another client has its server connection
+    statement_kind: str = ""  # of the error where it does not
+    statement_code: str = ""
+    statement_text: str = ""
+    unprepared: str = ""  # the driver's setting with which it prepares nothing; empty: its manifest names none
+    set_stays: bool | None = None  # for the client that executed it
+    set_leaks: bool | None = None  # to the other client
+    cancel_heard: bool | None = None
+    cancel_text: str = ""
 
 
 class MemoryRecord(InSet, tag="memory"):

@@ -60,6 +60,7 @@ _RECORDS = (
     Metric("bytes_drained", "bytes/operation", "blocks"),
     Metric("client_cpu", NS, "blocks", ("client_cpu", "cpu"), "client CPU", compared=True, choose=1, panel=4, costs=1),
     Metric("server_cpu", NS, "blocks", ("server_cpu", "cpu"), "server CPU", compared=True, choose=2, panel=5, costs=2),
+    Metric("pooler_cpu", NS, "blocks", ("server_cpu", "cpu"), "pooler CPU", panel=5, costs=2),
     Metric("cpu", NS, "blocks"),
     Metric("fairness", "Jain's index", "blocks"),
     Metric("speed_up", "ratio", "blocks", method=IN_PARTS),

@@ -9,6 +9,7 @@ from rowpath.engines.base import BacksUp, ReachedByUrl, Versioned
 from rowpath.model.path import CHECKED, AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.planning.selection import is_size, sized_like
+from rowpath.poolers import POOLERS
 from rowpath.runners.manifest import Adapter, adapter_of, availability, most_clients, too_many
 
 
@@ -16,6 +17,8 @@ def pruned(adapter: Adapter, path: AccessPath) -> str:
     """Why this point of the lattice does not exist; empty when it does."""
     if path.link != "none" and path.transport != "tcp":
         return "links are emulated only for TCP"
+    if path.pooler != "none" and (reason := _no_pooler(path)):
+        return reason
     coordinates = path.as_dict()
     layer = adapter.layer_of(path)
     if "layer" in coordinates and (layer is None or path.technique not in layer.techniques):
@@ -23,6 +26,18 @@ def pruned(adapter: Adapter, path: AccessPath) -> str:
     if path.pooled and (reason := _unpooled(adapter, path)):
         return reason
     return next((rule.reason for rule in adapter.unsupported if _speaks_of(coordinates, rule.when)), "")
+
+
+def _no_pooler(path: AccessPath) -> str:
+    """Why the path's pooler cannot stand before its server; empty when it can."""
+    kind = POOLERS[path.pooler]
+    if path.pooler_mode not in kind.modes:
+        return f"{kind.name} pools only by {' or '.join(kind.modes)}"
+    if path.transport != "tcp":
+        return "poolers are started only for TCP"
+    if path.link != "none":
+        return "a link is emulated only without a pooler"
+    return "a pooler's certificate is its own: no client has its authority" if path.tls in CHECKED else ""
 
 
 def _unpooled(adapter: Adapter, path: AccessPath) -> str:
@@ -73,6 +88,10 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
     for needed, program in ((path.is_null and path.served, "ping server"), (path.link_ns, "emulated link")):
         if needed and not (there := availability(adapter_of("c", "ping"), "bundled")).ok:
             return f"the {program} is a C program: {there.reason}", there.remedy
+    if path.pooler != "none":
+        there = POOLERS[path.pooler].availability(encrypted=path.tls == "on")
+        if not there.ok:
+            return there.reason, there.remedy
     here = availability(adapter, path.version, path)
     if here.ok and "backup" in path.as_dict():
         if not isinstance(engine, BacksUp) or path.backup == "none":

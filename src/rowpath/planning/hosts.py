@@ -125,6 +125,8 @@ def _reason(adapter: Adapter, path: AccessPath, *, apart: bool) -> str:
         return "the controller's machine is not one of the hosts: a path is either on hosts or on this machine"
     if path.link != "none":
         return "links are emulated only on the controller's machine; between hosts there is a real network"
+    if path.pooler != "none":
+        return "poolers are started only on the controller's machine, not between hosts"
     if path.engine_version == BY_URL:
         return "an external server is not on a host of the hosts file"
     if is_external(adapter) or "/" in path.version:

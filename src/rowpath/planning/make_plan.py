@@ -136,7 +136,7 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
     count = -(-len(rest) // room)
     batches: list[list[PlannedPath]] = [[]]
     for unit in grouped(rest, _unit).values():
-        # A speed-up is a ratio of paths that share sets: a family is split only where it fits in no batch.
+        # A speed-up, and what a pooler adds, are of paths that share sets: a family is split only where none holds it.
         if batches[-1] and (len(batches[-1]) >= -(-len(rest) // count) or len(batches[-1]) + len(unit) > room):
             batches.append([])
         batches[-1] += unit
@@ -145,9 +145,11 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
 
 
 def _unit(planned: PlannedPath) -> str:
-    """The same for paths that retrieve in parts and differ only in their number of clients."""
-    alike = {key: value for key, value in planned.path.coordinates if key != "clients"}
-    return AccessPath.of(alike).id if planned.path.ranges != "none" else planned.path.id
+    """The same for paths that retrieve in parts and differ only in their number of clients, or only in the pooler."""
+    in_parts = planned.path.ranges != "none"
+    left_out = ("pooler", "pooler_mode", *(("clients",) if in_parts else ()))
+    alike = {key: value for key, value in planned.path.coordinates if key not in left_out}
+    return AccessPath.of(alike, "" if in_parts else planned.path.label).id
 
 
 class Chosen(NamedTuple):
@@ -180,7 +182,8 @@ def candidates(
             if reason := pruned(adapter, path):
                 dropped += [Dropped(path=path, reason=reason)] if len(pairs) == 1 else []
                 continue
-            name = " ".join([selection.name, *(spelt(key, path.get(key)) for key in varying)]) if named else ""
+            parts = filter(None, (spelt(key, path.get(key)) for key in varying))
+            name = " ".join([selection.name, *parts]) if named else ""
             chosen[path.id] = Chosen(path, adapter, name, selection.phases)
     return list(chosen.values())
 
@@ -239,7 +242,7 @@ def nothing_left(
 
 
 def spelt(key: str, value: str) -> str:
-    """A coordinate's value as part of a name; a bare number is preceded by what it counts."""
+    """A coordinate's value as part of a name, empty for none; a bare number is preceded by what it counts."""
     if key == "version" and "/" in value:
         return Path(value).name
     in_words = {
@@ -253,6 +256,8 @@ def spelt(key: str, value: str) -> str:
         return in_words[key]
     if key == "durability" and value == "none":
         return "not durable"
+    if key == "pooler_mode" and value == "none":
+        return ""  # of no pooler, or of one that has no modes
     if value == "none" or (key == "pipeline" and not value.isdigit()):
         return f"no {key}"
     named = value.isdigit() or key == "link" or (key == "backup" and key not in value)
@@ -273,7 +278,7 @@ def short_names(paths: list[tuple[AccessPath, str]]) -> dict[str, str]:
         same = [o for o, _ in paths if o.engine == path.engine and o.driver == path.driver]
         if path.deployment not in ("none", path.engine) and len({other.deployment for other in same}) > 1:
             parts.insert(1, path.deployment)
-        parts += [spelt(key, path.get(key)) for key in keys]
+        parts += filter(None, (spelt(key, path.get(key)) for key in keys))
         names[path.id] = " ".join([*parts, *([path.label] if path.label else [])])
     taken: Counter[str] = Counter()
     for path_id, name in names.items():

@@ -18,6 +18,7 @@ from rowpath.errors import UsageError
 from rowpath.machine import cpus
 from rowpath.model.experiment import Selection
 from rowpath.model.path import COORDINATES, AccessPath
+from rowpath.poolers import POOLERS
 from rowpath.runners.manifest import Adapter, adapter_of, every_adapter
 from rowpath.toml_file import suggest
 
@@ -26,7 +27,9 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 # combinations would be tens of thousands of paths.
 VARIED_ONE_AT_A_TIME = ("version", "engine_version", "pipeline", "tls", "clients", "concurrency", "threads", "bulk")
 POOLED = ("pool", "pool_size", "validation")
-WHERE_NAMED = ("link", "layer", "technique", *POOLED)  # coordinates that no path has unless they are named
+POOLER = ("pooler", "pooler_mode")
+# Coordinates that no path has unless they are named.
+WHERE_NAMED = ("link", "layer", "technique", *POOLED, *POOLER)
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
 POOL_SIZE = "10"  # of a pool whose size is not named: what most pools have by themselves
 VALIDATIONS = ("none", "borrow")
@@ -76,6 +79,8 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
         axes = _axes(adapter.language, adapter.driver, engine_name, deployment)
         if "link" in wanted:
             axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
+        if wanted.keys() & {*POOLER}:
+            axes = axes | _poolers(engine_name, deployment)
         if wanted.keys() & {"layer", "technique"}:  # otherwise a path hands over rows
             above = [layer for layer in adapter.layers if engine_name in layer.over[adapter.driver]]
             axes = axes | {
@@ -121,6 +126,8 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
         if encrypts and "engine_version" not in wanted and isinstance(engine, Versioned):
             # A selection that asks for TLS: its paths without TLS meet the same server.
             choices["engine_version"] = (engine.tls_version(),) if engine.tls_version() else choices["engine_version"]
+        if any(value != "none" for value in wanted.get("pooler", ())) and "transport" not in wanted:
+            choices["transport"] = tuple(value for value in axes["transport"] if value == "tcp") or choices["transport"]
         stored = _stored(engine_name)
         for point in itertools.product(*choices.values()):
             coordinates = dict(zip(choices, point, strict=True))
@@ -134,10 +141,21 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
                 if coordinates["placement"] != choices["placement"][0]:
                     continue
                 coordinates["placement"] = "none"  # no one knows where such a server runs
+            if "pooler" in coordinates:
+                modes = POOLERS[coordinates["pooler"]].modes if coordinates["pooler"] != "none" else ("none",)
+                if "pooler_mode" not in wanted or modes == ("none",):
+                    coordinates["pooler_mode"] = modes[0]
             if coordinates.get("pool") == "none":
                 coordinates |= dict.fromkeys(POOLED, "none")
             paths += [AccessPath.of(coordinates, label) for label in wanted.get("label", ("",))]
-    return list(dict.fromkeys(paths)) if wanted.keys() & {*POOLED} else paths
+    return list(dict.fromkeys(paths)) if wanted.keys() & {*POOLED, *POOLER} else paths
+
+
+def _poolers(engine_name: str, deployment: str) -> dict[str, tuple[str, ...]]:
+    """The axes of the poolers that can stand before the engine."""
+    before = [kind for kind in POOLERS.values() if deployment == "server" and engine_name in kind.engines]
+    modes = dict.fromkeys(mode for kind in before for mode in kind.modes)
+    return {"pooler": ("none", *(kind.name for kind in before)), "pooler_mode": tuple(dict.fromkeys(("none", *modes)))}
 
 
 def _pools(adapter: Adapter, engine_name: str, wanted: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
@@ -202,6 +220,8 @@ def select(
     """
     wanted = selection.wanted
     check_coordinates(wanted)
+    if "pooler_mode" in wanted and "pooler" not in {*wanted, *filters}:
+        raise UsageError("pooler_mode needs a pooler", f"pooler={next(iter(POOLERS))}")
     selected = []
     for adapter in every_adapter():
         own = {"driver": adapter.driver, "language": adapter.language}
@@ -253,6 +273,8 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
         "driver": tuple(dict.fromkeys(adapter.driver for adapter in every_adapter())),
         "deployment": ("embedded", "server", "file", "none"),
         "placement": ("same", "split", "free", "apart"),
+        "pooler": ("none", *POOLERS),
+        "pooler_mode": tuple(dict.fromkeys(("none", *(mode for kind in POOLERS.values() for mode in kind.modes)))),
     }
     for key, right in known.items():
         for value in wanted.get(key, ()):

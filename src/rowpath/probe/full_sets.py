@@ -158,8 +158,12 @@ class OneInstance(Instances):
         return []
 
     @override
-    def way_to(self, path: AccessPath) -> dict[str, Any]:
+    def way_to(self, path: AccessPath, clients: int = 0) -> dict[str, Any]:
         return {}
+
+    @override
+    def pooler_pids(self, path: AccessPath) -> list[int]:
+        return []
 
 
 class FullSets:

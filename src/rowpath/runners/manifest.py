@@ -87,6 +87,7 @@ class Adapter(Frozen, frozen=True):
     named_in_urls: tuple[str, ...] = ()  # what URLs of SQLAlchemy call the driver: `postgresql+psycopg2://`
     several_hosts: tuple[str, ...] = ()  # takes several hosts, to use the first that is so; empty: it takes one
     confounded: str = ""
+    unprepared: str = ""  # the driver's own setting with which it prepares no statement by name, for poolers
     session: dict[str, dict[str, str]] = {}  # engine → settings that its own connections begin with
     # `verify-ca`, `verify-full`: what it can check; `client`: it can show its own; `system`: it always trusts the
     # machine's authorities too

@@ -8,7 +8,8 @@ their id; reports know no rule.
 The files are what rules are about, in the order in which a reader should doubt a run. `correctness`: rows, values and
 operations that were not delivered as they should be. `plausibility`: figures that cannot be, measured or published.
 `contracts`: coordinates that counters disprove. `defaults`: what a program gets without requesting it. `layers`: what
-query layers and ORMs send. `pools`: connections that clients share. `waiting`: time in which no side computes.
+query layers and ORMs send. `pools`: connections that clients share. `poolers`: what becomes of statements behind one.
+`waiting`: time in which no side computes.
 `mixed_load`: all of that for client groups at work at once. `precision` and `noise`: how far the figures carry, and
 what the machine did meanwhile. How a place or a ratio is worded is in `analysis.wording`, since chapters and the
 verdict word them too.
@@ -30,6 +31,7 @@ from rowpath.analysis.findings import (
     mixed_load,
     noise,
     plausibility,
+    poolers,
     pools,
     precision,
     waiting,
@@ -58,6 +60,7 @@ RULES: dict[str, Rule] = {
     "result-buffered-whole": contracts.result_buffered_whole,
     "implicit-transaction": defaults.implicit_transaction,
     "prepared-each-time": defaults.prepared_each_time,
+    "prepared-behind-pooler": poolers.prepared_behind_pooler,
     "parameter-type": defaults.parameter_type,
     "more-statements-than-by-hand": layers.more_statements_than_by_hand,
     "statement-for-each-object": layers.statement_for_each_object,

@@ -46,7 +46,7 @@ def cpu_exceeds_wall(evidence: Evidence) -> Iterator[Finding]:
         violations = []
         for sample in samples:
             limit = cores * CPU_SLACK * sample.window_ns + CPU_SLACK_NS
-            spent = (sample.client_core_ns or 0.0, sample.server_core_ns or 0.0)
+            spent = (sample.client_core_ns or 0.0, sample.server_core_ns or 0.0, sample.pooler_cpu_ns or 0.0)
             violations += [core_ns / sample.window_ns for core_ns in spent if core_ns > limit][:1]
         if len(violations) > max(1, SUSPICIOUS_SHARE * len(samples)):  # one sample may be an accident
             yield error(
@@ -104,7 +104,8 @@ def time_not_accounted(evidence: Evidence) -> Iterator[Finding]:
         known = [sample for sample in cell.samples if sample.client_cpu_ns is not None and sample.window_ns > 0]
         if not known or (cell.served and all(sample.server_cpu_ns is None for sample in known)):
             continue
-        parts = [(s.client_core_ns or 0) + (s.server_core_ns or 0) + s.own_wait_ns for s in known]
+        sides = [(s.client_core_ns or 0) + (s.server_core_ns or 0) + (s.pooler_cpu_ns or 0) for s in known]
+        parts = [side + sample.own_wait_ns for side, sample in zip(sides, known, strict=True)]
         share = statistics.median(part / sample.window_ns for part, sample in zip(parts, known, strict=True))
         if share * CONTRADICTION < 1:
             yield warning(

@@ -133,7 +133,7 @@ def hidden(cell: Cell) -> Excess:
 
 
 def _block_cost(sample: SampleRecord) -> BlockCost:
-    known = [spent for spent in (sample.client_cpu_ns, sample.server_cpu_ns) if spent is not None]
+    known = [spent for spent in (sample.client_cpu_ns, sample.server_cpu_ns, sample.pooler_cpu_ns) if spent is not None]
     operations = max(1, sample.operations)
     return BlockCost(
         sample.ns / operations,

@@ -90,7 +90,7 @@ def _idle(sample: SampleRecord) -> float:
     """The share of a window in which neither side computed nor waited for a core; 0 when the CPU is not known."""
     if sample.client_cpu_ns is None or sample.server_cpu_ns is None:
         return 0.0
-    busy = sample.client_cpu_ns + sample.server_cpu_ns + max(0.0, sample.wait_ns or 0.0)
+    busy = sample.client_cpu_ns + sample.beside_client_ns + max(0.0, sample.wait_ns or 0.0)
     return max(0.0, 1 - busy / sample.window_ns)
 
 
@@ -104,7 +104,7 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
             continue
         # CPU of both sides per operation of the window, as far as it is known.
         cpu = statistics.median(
-            ((sample.client_cpu_ns or 0.0) + (sample.server_cpu_ns or 0.0)) / max(1, sample.in_window)
+            ((sample.client_cpu_ns or 0.0) + sample.beside_client_ns) / max(1, sample.in_window)
             for sample in cell.samples
         )
         if cpu > SYNC_CPU_MOST * took or not syncs_explain(syncs, each_ns, took):
@@ -174,5 +174,5 @@ def _not_waiting(sample: SampleRecord) -> bool:
     """Whether the longest operation was not longest because the core was another's: there was little waiting for it,
     or enough of the window in which no one wanted it."""
     waited = sample.wait_ns or 0.0
-    asleep = sample.window_ns - (sample.client_cpu_ns or 0.0) - (sample.server_cpu_ns or 0.0) - waited
+    asleep = sample.window_ns - (sample.client_cpu_ns or 0.0) - sample.beside_client_ns - waited
     return waited < sample.max_ns / 2 or asleep >= sample.max_ns / 2

@@ -71,9 +71,11 @@ class ProcessUse:
 class Usage:
     """The processes of one path with the connections between them."""
 
-    def __init__(self, client_pids: Pids, server_pids: Pids, backup_pids: Pids, port: int) -> None:
+    def __init__(
+        self, client_pids: Pids, server_pids: Pids, backup_pids: Pids, port: int, pooler_pids: Pids = list
+    ) -> None:
         """`backup_pids`: of programs that make backups; `port`: of the server on 127.0.0.1, 0: no TCP."""
-        sides = {"client": client_pids, "server": server_pids, "backup": backup_pids}
+        sides = {"client": client_pids, "pooler": pooler_pids, "server": server_pids, "backup": backup_pids}
         self._sides = {name: ProcessUse(pids) for name, pids in sides.items()}
         self._sides["controller"] = ProcessUse(lambda: [os.getpid()], own=True)
         self._growth = Growth(port) if port else None
@@ -167,7 +169,7 @@ class Processes:
 
     def usage(self, backup_pids: Pids, port: int) -> Usage:
         """What the processes of a stage use, as `Usage` has it."""
-        return Usage(self.pids, self.instance.pids, backup_pids, port)
+        return Usage(self.pids, self.instance.pids, backup_pids, port, self.workers[0].pooler_pids)
 
     def hosts_of(self, _group: str, _clients: int) -> dict[str, int]:
         """The number of the group's clients by host; empty: all are here."""

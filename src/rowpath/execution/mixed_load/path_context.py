@@ -75,7 +75,7 @@ class PathContext:
         groups = [self.client_groups[name] for name in connections]
         processes = self.hosts.client_processes(run, planned, connections, groups)
         try:
-            for record in processes.open(run.engine_instances.way_to(planned.path)):
+            for record in processes.open(run.engine_instances.way_to(planned.path, sum(connections.values()))):
                 record.started_ns = run.now_ns()
                 self.write(record)
         except BaseException:
