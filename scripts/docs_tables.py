@@ -69,6 +69,11 @@ MEANINGS = {
     "compiled here, or ctypes",
     "layer": "what stands above the driver, `none` by hand; only where named: [layers](layers.md)",
     "technique": "by hand: how an operation's statements are divided; only where named",
+    "pool": "what lends the clients their connections, `none`: each has its own; only where named: [pools](pools.md)",
+    "pool_size": "how many connections the pool has; only where named",
+    "validation": "what the pool asks the server when it lends a connection; only where named",
+    "pooler": "a program between client and server that keeps the connections; only where named",
+    "pooler_mode": "for how long a pooler lends a connection; only where named",
     "through": "of pandas and polars-database: the driver that brings the rows of a data frame",
     "poll": "only of the drain: the kernel wakes it, or it asks again and again",
     "read_transaction": "only of LMDB: one kept and renewed, or one per operation",
@@ -114,6 +119,9 @@ def coordinate_values(adapters: tuple[Adapter, ...], engines: Engines) -> dict[s
         for layer in adapter.layers:
             take("layer", [layer.name])
             take("technique", layer.techniques)
+        for pool in adapter.pools:
+            take("pool", ["none", pool.name])
+            take("validation", pool.validations)
         for key, values in adapter.coordinates.items():
             if key != "engine_version":
                 take(key, values)

@@ -96,9 +96,10 @@ def variants_of(adapter: Adapter, path: AccessPath | None = None) -> list[Adapte
     own: dict[str, Any] = {}
     for key in ("engine", "implementation"):
         own |= adapter.build.get(key, {}).get(path.get(key), {})
-    if layer := adapter.layer_of(path):
-        requirement = [_name(layer.requirement)] if layer.requirement else []
-        own["packages"] = [*adapter.build.get("packages", ()), *requirement, *layer.packages]
+    for above in (adapter.layer_of(path), adapter.pool_of(path)):
+        if above:
+            requirement = [_name(above.requirement)] if above.requirement else []
+            own["packages"] = [*adapter.build.get("packages", ()), *requirement, *above.packages]
     return [structs.replace(adapter, build=adapter.build | own) if own else adapter]
 
 
@@ -186,7 +187,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     every_path = list(paths)
     for adapter, version in adapters:
         named = [path for path in every_path if path.driver == adapter.driver and path.version in (version, "none")]
-        variants = {(path.engine, path.get("implementation"), path.layer): path for path in named}
+        variants = {(path.engine, path.get("implementation"), path.layer, path.pool): path for path in named}
         for variant in [variants_of(adapter, path)[0] for path in variants.values()] or [adapter]:
             if _absent(variant, version) != []:
                 by_environment.setdefault(environment_of(variant, version), []).append((variant, version))

@@ -19,6 +19,9 @@ COORDINATES = (
     "version",
     "layer",
     "technique",
+    "pool",
+    "pool_size",
+    "validation",
     "statement",
     "fetch",
     "result",
@@ -27,6 +30,8 @@ COORDINATES = (
     "transport",
     "tls",
     "link",
+    "pooler",
+    "pooler_mode",
     "placement",
     "client_host",
     "server_host",
@@ -80,11 +85,15 @@ class WithCoordinates:
     version = Coordinate()  # the driver's
     layer = Coordinate()  # above the driver: a query layer, an ORM
     technique = Coordinate()  # how a program by hand collects an operation's objects; RAW, MAPPED
+    pool = Coordinate()  # in the client: what lends its connections
+    validation = Coordinate()  # what a pool asks the server when it lends a connection: `none` or `borrow`
     statement = Coordinate()
     result = Coordinate()
     transport = Coordinate()
     tls = Coordinate()
     link = Coordinate()
+    pooler = Coordinate()  # a program between client and server that keeps the connections
+    pooler_mode = Coordinate()  # for how long it lends one: `transaction` or `session`
     placement = Coordinate()  # where client and server are pinned: `same`, `split`, `free` or `none`
     client_host = Coordinate()
     server_host = Coordinate()
@@ -118,6 +127,16 @@ class WithCoordinates:
     def clients(self) -> int:
         """How many clients work at once."""
         return _count(self.get("clients"))
+
+    @property
+    def pooled(self) -> bool:
+        """Whether its clients borrow connections of a pool."""
+        return self.pool != "none"
+
+    @property
+    def connections(self) -> int:
+        """How many connections its clients have: each its own, or those of their pool."""
+        return _count(self.get("pool_size")) if self.pooled else self.clients
 
     @property
     def threads(self) -> int:

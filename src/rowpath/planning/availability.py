@@ -20,7 +20,24 @@ def pruned(adapter: Adapter, path: AccessPath) -> str:
     layer = adapter.layer_of(path)
     if "layer" in coordinates and (layer is None or path.technique not in layer.techniques):
         return f"layer={path.layer} is not written with technique={path.technique}"
+    if path.pooled and (reason := _unpooled(adapter, path)):
+        return reason
     return next((rule.reason for rule in adapter.unsupported if _speaks_of(coordinates, rule.when)), "")
+
+
+def _unpooled(adapter: Adapter, path: AccessPath) -> str:
+    """Why the path's pool cannot lend to its clients as the path has it; empty when it can."""
+    pool = adapter.pool_of(path)
+    if pool is None:
+        return f"{adapter.driver} has no pool={path.pool}"
+    if path.validation not in pool.validations:
+        return f"pool={pool.name} has no validation={path.validation}"
+    concurrency = path.get("concurrency")
+    if concurrency not in ("none", *pool.concurrency):
+        return f"pool={pool.name} lends to clients with concurrency={' or '.join(pool.concurrency)}"
+    if path.layer != "none":
+        return "a layer has its own connection, which no pool lends"
+    return "a pool lends a connection for one operation: nothing is pipelined" if path.pipelined else ""
 
 
 def most_round_trips(adapter: Adapter, path: AccessPath) -> int:
@@ -89,6 +106,8 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
         if phase.access in layer.operations.get(path.technique, (phase.access,)):
             return ""
         return f"{phase_name}: layer={layer.name} does not have it" if path.technique == "none" else " "
+    if path.pooled and phase.kind not in ("query", "execute"):
+        return f"{phase_name}: only queries and single writes are done on a pool's connection"
     if path.pipelined and (reason := unpipelined_reason(phase)):
         return f"{phase_name}: {reason}"
     if adapter.floor:

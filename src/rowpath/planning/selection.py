@@ -25,8 +25,11 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 # Coordinates that change what surrounds a statement, not what it is: they are varied one at a time, for all their
 # combinations would be tens of thousands of paths.
 VARIED_ONE_AT_A_TIME = ("version", "engine_version", "pipeline", "tls", "clients", "concurrency", "threads", "bulk")
-WHERE_NAMED = ("link", "layer", "technique")  # coordinates that no path has unless they are named
+POOLED = ("pool", "pool_size", "validation")
+WHERE_NAMED = ("link", "layer", "technique", *POOLED)  # coordinates that no path has unless they are named
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
+POOL_SIZE = "10"  # of a pool whose size is not named: what most pools have by themselves
+VALIDATIONS = ("none", "borrow")
 PROCESSES = ("shared", "own")  # the client processes of a path's groups: one for all, or one for each
 RANGES = ("bounds", "count")  # how a retrieval is split: by quantiles of the key, or as if keys were dense
 ALWAYS = {"clients": ("1",), "threads": ("1",), "tls": ("off",), "fetch": ("row",), "decode": ("natural",)}
@@ -79,6 +82,8 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
                 "layer": tuple(layer.name for layer in above) or ("none",),
                 "technique": tuple(dict.fromkeys(["none", *(way for layer in above for way in layer.techniques)])),
             }
+        if wanted.keys() & {*POOLED}:
+            axes = axes | _pools(adapter, engine_name, wanted)
         if "ranges" in wanted:
             # A file has no key: its segments are equal in bytes or records.
             range_values = RANGES[:1] if deployment == "file" else RANGES
@@ -129,8 +134,22 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
                 if coordinates["placement"] != choices["placement"][0]:
                     continue
                 coordinates["placement"] = "none"  # no one knows where such a server runs
+            if coordinates.get("pool") == "none":
+                coordinates |= dict.fromkeys(POOLED, "none")
             paths += [AccessPath.of(coordinates, label) for label in wanted.get("label", ("",))]
-    return paths
+    return list(dict.fromkeys(paths)) if wanted.keys() & {*POOLED} else paths
+
+
+def _pools(adapter: Adapter, engine_name: str, wanted: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The axes of the pools over the adapter: a size is any number; a connection that is not lent has none."""
+    over = [pool for pool in adapter.pools if engine_name in pool.over[adapter.driver]]
+    sizes = tuple(size for size in wanted.get("pool_size", ()) if is_size(size))
+    validations = tuple(value for value in VALIDATIONS if any(value in pool.validations for pool in over))
+    return {
+        "pool": ("none", *(pool.name for pool in over)),
+        "pool_size": sizes or (POOL_SIZE,),
+        "validation": validations or ("none",),
+    }
 
 
 def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[AccessPath]:
@@ -222,7 +241,13 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
         if value not in ("off", "*") and not is_size(value):
             what = f"invalid pipeline '{value}': expected how many statements are sent before their answers are read"
             raise UsageError(what, "pipeline=off or, for ten statements, pipeline=10")
+    for value in wanted.get("pool_size", ()):
+        if value not in ("none", "*") and not is_size(value):
+            what = f"invalid pool_size '{value}': expected how many connections the pool has"
+            raise UsageError(what, f"for ten connections, pool_size={POOL_SIZE}")
     known = {
+        "pool": ("none", *dict.fromkeys(pool.name for adapter in every_adapter() for pool in adapter.pools)),
+        "validation": VALIDATIONS,
         "engine": tuple(ENGINES),
         "language": tuple(dict.fromkeys(adapter.language for adapter in every_adapter())),
         "driver": tuple(dict.fromkeys(adapter.driver for adapter in every_adapter())),

@@ -57,6 +57,19 @@ class Layer(Frozen, frozen=True):
         return self.own_query if path.technique in (RAW, MAPPED) else self.source
 
 
+class Pool(Frozen, frozen=True):
+    """A `[[pool]]` of an `adapters.toml`: what lends the connections of some drivers to clients."""
+
+    name: str
+    source: str
+    over: dict[str, tuple[str, ...]]  # driver → the engines whose connections it can lend there
+    requirement: str = ""  # as an adapter's `build.requirement`
+    packages: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()  # as a layer's
+    validations: tuple[str, ...] = ("none",)  # what it can ask the server when it lends a connection
+    concurrency: tuple[str, ...] = ("threads",)  # how its clients may run at once
+
+
 class Adapter(Frozen, frozen=True):
     """One entry of an `adapters.toml`: runners/PROTOCOL.md explains each field."""
 
@@ -91,12 +104,17 @@ class Adapter(Frozen, frozen=True):
     modules: tuple[str, ...] = ()  # as a layer's, where layers stand above it
     folder: str = ""  # of the manifest, to which `source` is relative
     layers: tuple[Layer, ...] = ()  # that stand above it
+    pools: tuple[Pool, ...] = ()  # that lend its connections
 
     def layer_of(self, path: AccessPath | None) -> Layer | None:
         """The layer above it that hands over a path's objects; None: the path has rows."""
         if path is None or path.layer == path.technique == "none":
             return None
         return next((layer for layer in self.layers if layer.name == path.layer), None)
+
+    def pool_of(self, path: AccessPath | None) -> Pool | None:
+        """The pool that lends a path's connections; None: each client has its own."""
+        return next((pool for pool in self.pools if path is not None and pool.name == path.pool), None)
 
     def voice_on(self, engine: str) -> str:
         """The implementation that decodes an engine's values; by default language and driver."""
@@ -111,6 +129,7 @@ class Manifest(Frozen, frozen=True):
     language: Language | str  # as a table it adds a language, as a name its adapters belong to one that is there
     adapter: tuple[Adapter, ...]
     layer: tuple[Layer, ...] = ()
+    pool: tuple[Pool, ...] = ()
     engine_files: tuple[str, ...] = ()  # Python files with an engine each, beside the manifest: `engines.join_file`
 
     @property
@@ -344,7 +363,10 @@ def read_manifest(file: Path) -> Manifest:
     own = {"language": manifest.language_name, "folder": folder}
     adapters = tuple(
         msgspec.structs.replace(
-            adapter, **own, layers=tuple(layer for layer in manifest.layer if adapter.driver in layer.over)
+            adapter,
+            **own,
+            layers=tuple(layer for layer in manifest.layer if adapter.driver in layer.over),
+            pools=tuple(pool for pool in manifest.pool if adapter.driver in pool.over),
         )
         for adapter in manifest.adapter
     )
