@@ -158,7 +158,7 @@ Stack = tuple[Frame, ...]  # the outermost caller first
 class SideStacks:
     """What one side executed. `cpu_ns`: of an operation, by the side's own clock; `by`: what sampled the stacks."""
 
-    side: Literal["client", "server"]
+    side: Side
     cpu_ns: float
     by: str
     samples: Mapping[Stack, int]
