@@ -55,7 +55,7 @@ def stamped(bench: Bench, name: str, link: str = "none", late_ns: int = 0, place
     bench.build(planned)
     instance = bench.instance("null", "server", name, **how)
     place = bench.directory / name
-    stamping = Stamping.begun(place, server_file(place))
+    stamping = Stamping.begun(place, server_file(place, "server"))
     assert stamping.server is not None
     place_of(instance).environment.update(stamping_environment(stamping.server))
     instance.start()
@@ -135,7 +135,7 @@ def test_a_replay_server_that_answers_late(bench: Bench, placement: str) -> None
     where = {"engine": "postgresql", "engine_version": VERSION, "transport": "tcp", "placement": placement}
     planned = bench.path("python", "psycopg", "keyed.read", statement="prepared", link="none", **where)
     bench.build(planned)
-    stamping = Stamping.begun(bench.directory, server_file(bench.directory))
+    stamping = Stamping.begun(bench.directory, server_file(bench.directory, "server"))
     assert stamping.server is not None
     environment = stamping_environment(stamping.server)
     pinned = cpus.server_cpus() if placement == "same" else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import msgspec
 from markupsafe import Markup
@@ -10,7 +11,7 @@ from markupsafe import Markup
 from rowpath.drawing.scale import LogAxis, axis, bar, grid_lines, short, with_intervals
 from rowpath.model.base import Frozen
 
-PARTS = {"client": "client CPU", "server": "server CPU", "waiting": "waiting"}
+PARTS = {"client": "client CPU", "pooler": "pooler CPU", "server": "server CPU", "waiting": "waiting"}
 SHOWN = 10  # rows; the others fold out
 
 
@@ -89,6 +90,20 @@ class Picture(Frozen, frozen=True):
     legend: tuple[tuple[str, str], ...]
     how_to_read: str
     explained: bool = False  # by an earlier picture of the page, in the same words
+
+
+class Divided(Protocol):
+    """A bar whose length may be divided by kinds of time."""
+
+    @property
+    def parts(self) -> tuple[tuple[str, float], ...]:
+        """Kinds and their shares."""
+
+
+def legend(bars: Iterable[Divided]) -> tuple[tuple[str, str], ...]:
+    """The kinds of time that any of these bars is divided into, with their words."""
+    kinds = {kind for bar in bars for kind, _share in bar.parts}
+    return tuple((kind, words) for kind, words in PARTS.items() if kind in kinds)
 
 
 def plain(

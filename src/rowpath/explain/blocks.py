@@ -95,7 +95,7 @@ def block(worker: Worker, work: PreparedPhase, serving_pid: int = 0, operations:
 
     `serving_pid`: of a server of others on this machine.
     """
-    cpus, own = set(explained_cpus(worker)), {*worker.pids, *worker.instance.pids(), serving_pid}
+    cpus, own = set(explained_cpus(worker)), {*worker.pids, *worker.pooler_pids(), *worker.instance.pids(), serving_pid}
     before = core_users.look(cpus)
     duration_ns = 0 if operations else int(BLOCK_S * 1e9)
     measured = worker.sample(work, "steady", duration_ns=duration_ns, operations=operations)

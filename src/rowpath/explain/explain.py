@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from msgspec import structs
 
@@ -32,7 +32,8 @@ from rowpath.explain.round_trips import Unknown
 from rowpath.explain.stamping import Stamping, once_an_operation, server_file, stamping_environment
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import jvm
-from rowpath.model.explanation import Explanation, Hops, Part, Stack
+from rowpath.model.explanation import Explanation, Hops, Part, Side, Stack
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import Plan, PlannedPath, key_of
 from rowpath.runners import manifest
@@ -42,6 +43,7 @@ from rowpath.text import printable
 
 PAIRS = 5
 CLIENT_CLOCK = "the loop thread's CPU clock"
+POOLER_CLOCK = "CPU clocks of the pooler's processes"
 SERVER_CLOCK = "CPU clocks of the server's processes"
 WAITING = "waiting"
 IDLE_CLOCK = "the core's idle time in /proc/stat"
@@ -90,11 +92,12 @@ def explained(
                 note(f"measuring {planned.name}, {name}")
                 workload = plan.workloads[PhaseName.of(name).workload]
                 work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
-                how: dict[str, Any] = {"way": instances.way_to(planned.path), "pairs": pairs, "after": after}
+                how: dict[str, Any] = {"pairs": pairs, "after": after}
                 no_hops = ""
                 try:
                     if hops and planned.path.served:
                         how["stamping"], no_hops = stamping_of(place, instances, planned)
+                    how |= {"way": instances.way_to(planned.path), "pooler_pids": instances.pooler_pids}
                     explanation = explain(planned, instances[key], work, place, timeout_s, log, **how)
                 except RunnerFailure as failure:
                     failed(f"{planned.name}, {name}: {failure.text}")
@@ -117,16 +120,18 @@ def explain(
     log: Callable[[str], None],
     *,
     way: Mapping[str, Any] = {},
+    pooler_pids: Callable[[AccessPath], list[int]] = lambda _path: [],
     pairs: int = PAIRS,
     after: After | None = None,
     stamping: Stamping | None = None,
 ) -> Explanation:
     """One path in one phase, with a process of its own, whose lines `log` gets. Errors: RunnerFailure.
 
-    `stamping`: the server that it names has been started with the library already.
+    `stamping`: server and pooler that it names have been started with the library already.
     """
     environment = stamping.environment() if stamping else None
     worker = Worker(planned, instance, log=log, timeout_s=timeout_s, environment=environment, pinned=True)
+    worker.pooler_pids = lambda: pooler_pids(planned.path)
     try:
         worker.open(**way)
         worker.notice_server()
@@ -155,11 +160,12 @@ def stamping_of(directory: Path, instances: EngineInstances, planned: PlannedPat
     """What stamps the calls of a path, its server restarted for that; None and why, where nothing can."""
     key = key_of(planned.path)
     try:
-        server = None if isinstance(instances[key], External) else server_file(directory)
-        stamping = Stamping.begun(directory, server)
+        server = None if isinstance(instances[key], External) else server_file(directory, "server")
+        pooler = None if planned.path.pooler == "none" else server_file(directory, "pooler")
+        stamping = Stamping.begun(directory, server, pooler)
         stamping.environment()
         if server is not None:
-            instances.restart(key, stamping_environment(server))
+            instances.restart(key, stamping_environment(server), stamping_environment(pooler) if pooler else {})
     except EnvironmentMissing as error:
         return None, f"{error.message} ({error.hint})"
     return stamping, ""
@@ -208,7 +214,7 @@ def taken_apart(
             stamping.go_on(worker, work, operation_ns, done / pairs, lambda count: take(worker, work, operations=count))
         if evidence.why_not:
             continue
-        pids = [*worker.pids, *worker.instance.pids()]
+        pids = [*worker.pids, *worker.pooler_pids(), *worker.instance.pids()]
         languages = dict.fromkeys(worker.pids, worker.planned.path.language)
         languages |= dict.fromkeys(filter(async_profiler.is_jvm, worker.instance.pids()), jvm.LANGUAGE)
         try:
@@ -241,12 +247,14 @@ def account(worker: Worker, phase: str, evidence: BlockEvidence) -> Explanation:
     of_others = not worker.alone and not worker.instance.pids()
     timed = evidence.stamped if of_others and evidence.hops is not None else evidence.bare
     client_ns = timed.of_operation(lambda one: one.client_ns)
+    pooler_ns = timed.of_operation(lambda one: one.measured.pooler_cpu_ns or 0)
     server_ns = timed.of_operation(lambda one: (one.measured.server_cpu_ns or 0) - one.measured.server_helpers_cpu_ns)
     each_ns = timed.each_ns()
     interval = student(each_ns) if len(each_ns) > 1 else None
     low_ns, high_ns = (interval.low, interval.high) if interval else (None, None)
     parts = [
         *divided("client", client_ns, CLIENT_CLOCK, profile, worker.pids, Packages.of(planned), evidence.client),
+        *divided("pooler", pooler_ns, POOLER_CLOCK, profile, worker.pooler_pids()),
         *divided("server", server_ns, SERVER_CLOCK, profile, worker.instance.pids()),
     ]
     if of_others and all(one.ready_ns is not None for one in timed.blocks):
@@ -267,7 +275,7 @@ def account(worker: Worker, phase: str, evidence: BlockEvidence) -> Explanation:
 
 
 def divided(
-    side: Literal["client", "server"],
+    side: Side,
     ns: float,
     known_by: str,
     profile: Profile,

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import Any
 
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
@@ -25,7 +25,7 @@ from rowpath.explain.blocks import Blocks, block, warm_up
 from rowpath.explain.packages import Packages
 from rowpath.explain.parts import INSIDE, KERNEL
 from rowpath.machine import cpus, jvm
-from rowpath.model.explanation import Explanation, Flame, Frame, SideStacks, Stack
+from rowpath.model.explanation import Explanation, Flame, Frame, Side, SideStacks, Stack
 from rowpath.runners.language import Sampler
 from rowpath.runners.manifest import Command, command, language
 from rowpath.runners.process import Runner
@@ -35,7 +35,6 @@ BLOCKS, BLOCKS_EACH = 3, 2  # where one sampler sees both sides, where each has 
 MORE = {py_spy.HOW: 4}  # it samples less often
 UNSEEN_KERNEL = "its user may not see the kernel's functions (sysctl kernel.perf_event_paranoid=1)"
 BY_PERF = Frame("kernel (its share by perf; py-spy does not see its callers)", KERNEL)
-Side = Literal["client", "server"]
 HOW: dict[Sampler, str] = {
     "perf": perf.HOW[perf.TABLES],
     "perf-frame-pointers": perf.HOW[perf.POINTERS],
@@ -86,10 +85,14 @@ def flame(
         if language(worker.planned.path.language).explain.names:
             worker = _with_names(worker, work, way, directory / "node-names.log")
             cleanup.callback(worker.close)
-        sides: dict[Side, list[int]] = {"client": worker.pids, "server": worker.instance.pids()}
+        sides: dict[Side, list[int]] = {
+            "client": worker.pids,
+            "pooler": worker.pooler_pids(),
+            "server": worker.instance.pids(),
+        }
         samplers: dict[str, list[int]] = {}
         for side, pids in sides.items():
-            for pid in pids if side == "server" or client is None else ():
+            for pid in pids if side != "client" or client is None else ():
                 samplers.setdefault(sampler_of(worker, side, pid), []).append(pid)
         results, notes = [client] if client else list[Sampled](), list[str]()
         count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH

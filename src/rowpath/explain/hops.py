@@ -1,8 +1,4 @@
-"""From the round trips of a client's connections to the hops of an operation.
-
-A receiver that waits has its message when its call returns. One that does not wait yet is late: then the message waits
-for it, and that time is the receiver's own.
-"""
+"""From the round trips of a client's connections to the hops of an operation."""
 
 from __future__ import annotations
 
@@ -10,25 +6,30 @@ import math
 import statistics
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import islice
 
-from rowpath.explain.round_trips import Endpoint, Trip, Unknown, round_trips
+from rowpath.explain.round_trips import Trip, Unknown, made_for, round_trips
+from rowpath.explain.steps import ANSWERS, AWAY, BACK, FORWARDS, MEANWHILE, MORE, WORKS, Step, steps, through_pooler
 from rowpath.machine.counters.call_stamps import Call, Kind
 from rowpath.model.explanation import Cores, Hop, Hops, RoundTrip, Speed, Where
 from rowpath.text import count
 
 SHOWN_TRIPS = 6  # more round trips of an operation are folded, after the first five
 BETWEEN, TAKES = "takes rows, prepares the next", "takes rows"
-AWAY, MORE = "there, at the server, and back", "more messages"
-MEANWHILE = "the client takes rows in between"
 ORDER: list[tuple[Where, str]] = [
     ("client", "prepares"),
     ("client", BETWEEN),
     ("client", "sends"),
+    ("to pooler", "on the way to the pooler"),
+    ("pooler", WORKS),
+    ("pooler", FORWARDS),
     ("to server", AWAY),
     ("to server", "on the way to the server"),
-    ("server", "works"),
+    ("server", WORKS),
     ("server", "sends"),
+    ("from server", BACK),
+    ("pooler", ANSWERS),
+    ("pooler", "sends"),
     ("to client", "on the way to the client"),
     ("both", MEANWHILE),
     ("both", MORE),
@@ -36,77 +37,8 @@ ORDER: list[tuple[Where, str]] = [
 ]  # of a round trip
 MOST_ODD = 0.01  # of the operations: where more have not one reading of the clock between them, its place is not known
 LEAST_FITTING = 0.5  # of the operations: what is left of fewer is no fair choice
-Step = tuple[Where, str, float]  # until when: each begins where the one before it ended
 Interval = tuple[Where, str, float, float]  # from when until when
 SteppedOperation = list[list[Interval]]  # by round trip and its steps; the first begins with it
-
-
-def steps(trip: Trip, *, one_core: bool) -> list[Step] | None:
-    """The steps of a round trip after the client has prepared; None where a side's calls do not fit together.
-
-    On one core a sender keeps it until it waits: what it does until then is its own step, not the message's way.
-    """
-    client, server = trip.client, trip.server
-    first = client.awaited(trip.receipts[0])
-    requests = [send for send in trip.sends if send.enter_ns < first.exit_ns]
-    if not requests:
-        return None
-    if server is None:
-        sent_ns = max(requests[-1].exit_ns, min(first.enter_ns, first.exit_ns))
-        begin: list[Step] = [("client", "sends", sent_ns), ("to server", AWAY, first.exit_ns)]
-        return begin + _rest(trip, first.exit_ns, len(trip.receipts))
-    if not trip.server_sends or not trip.server_receipts:
-        return None
-    answer = trip.server_sends[0]
-    heard = [server.awaited(receipt) for receipt in trip.server_receipts if receipt.exit_ns <= answer.enter_ns]
-    sent = [send for send in requests if send.enter_ns < answer.enter_ns]
-    if not heard or not sent:
-        return None
-    left_ns, there_ns = _way(sent[-1], heard, client, server, one_core=one_core)
-    if len(sent) > 1:  # the request is there with its last part
-        there_ns = max(there_ns, heard[-1].exit_ns)
-    waits = (client.awaited(receipt) for receipt in trip.receipts)
-    first = next((wait for wait in waits if wait.exit_ns > answer.enter_ns), first)
-    answered_ns, here_ns = _way(answer, [first], server, client, one_core=one_core)
-    begin = [
-        ("client", "sends", left_ns),
-        ("to server", "on the way to the server", there_ns),
-        ("server", "works", answer.enter_ns),
-        ("server", "sends", answered_ns),
-        ("to client", "on the way to the client", here_ns),
-    ]
-    return begin + _rest(trip, here_ns, len(trip.server_sends))
-
-
-def _way(
-    sent: Call, waits: Sequence[Call], sender: Endpoint, receiver: Endpoint, *, one_core: bool
-) -> tuple[float, float]:
-    """When a message left its sender, and when its receiver had it; the same where no receiver was ready for it.
-
-    One that lost the core inside a call is ready: it could do nothing before that call ended.
-    """
-    waiting = [wait for wait in waits if wait.exit_ns > sent.enter_ns and wait.enter_ns < sent.exit_ns]
-    kept_ns = max(sent.exit_ns, sender.next_wait_ns(sent)) if one_core else sent.exit_ns
-    if waiting:
-        return min(kept_ns, waiting[-1].exit_ns), waiting[-1].exit_ns
-    late = next((wait for wait in waits if wait.enter_ns >= sent.exit_ns), None)
-    if late is None:
-        return sent.exit_ns, sent.exit_ns
-    left_ns = min(kept_ns, late.enter_ns)
-    ready_ns = receiver.inside_until_ns(sent.exit_ns) if one_core else 0
-    return left_ns, max(left_ns, min(ready_ns, late.enter_ns))
-
-
-def _rest(trip: Trip, from_ns: float, messages: int) -> list[Step]:
-    """The steps of the messages after the first, none where there is one: what the client did, and all the rest."""
-    until_ns = trip.receipts[-1].exit_ns
-    if messages < 2 or until_ns <= from_ns:
-        return []
-    calls = trip.client.threads[trip.receipts[-1].thread]
-    after = (calls[at] for at in range(bisect_left(calls, trip.receipts[0]), len(calls)))
-    meanwhile = takewhile(lambda call: call.enter_ns < until_ns, after)
-    inside_ns = sum((max(0.0, call.exit_ns - max(from_ns, call.enter_ns)) for call in meanwhile), 0.0)
-    return [("both", MEANWHILE, max(from_ns, until_ns - inside_ns)), ("both", MORE, until_ns)]
 
 
 def _ns(trips: SteppedOperation) -> float:
@@ -123,13 +55,17 @@ def hops(
     stamping_share: float,
     pipeline: int = 1,
     by_core: bool = False,
+    pooler_calls: Sequence[Call] | None = None,
 ) -> Hops:
     """The hops of blocks of `operations`, or pipelines of `pipeline` operations. Errors: Unknown.
 
     Without a server's calls those of the client only. `by_core`: the server is on this machine, so that the core from
-    which it answered tells the operations apart.
+    which it answered tells the operations apart. `pooler_calls`: of what stands between client and server.
     """
-    trips = round_trips(client_calls, server_calls)
+    if pooler_calls is None or server_calls is None:
+        trips = round_trips(client_calls, server_calls)
+    else:
+        trips = made_for(round_trips(client_calls, pooler_calls), pooler_calls, server_calls)
     operations = sum(blocks)
     size = len(trips) // max(1, operations)
     if not size or len(trips) % operations:
@@ -188,7 +124,7 @@ def _operations(
     """The round trips and steps of the operations of a block whose calls fit together and whose ends are known."""
     before_ns = float(together[0][0].sends[0].enter_ns) if len(together) == 1 else None  # else of no operation
     for number, trips in enumerate(together):
-        stepped = [steps(trip, one_core=one_core) for trip in trips]
+        stepped = [_steps(trip, one_core=one_core) for trip in trips]
         begin_ns, end_ns = (before_ns, None) if borders is None else borders[number : number + 2]
         before_ns = stepped[-1][-1][2] if stepped[-1] is not None else None
         if begin_ns is not None and (borders is None or end_ns is not None):
@@ -197,12 +133,17 @@ def _operations(
                 yield trips, operation
 
 
+def _steps(trip: Trip, *, one_core: bool) -> list[Step] | None:
+    found = steps(trip, one_core=one_core)
+    return found if trip.behind is None else through_pooler(found, trip.behind, one_core=one_core)
+
+
 def _round_trip(number: int, trip: Trip, stepped: list[SteppedOperation], slowest: SteppedOperation) -> RoundTrip:
     times: dict[tuple[Where, str], list[float]] = {}
     for operation in stepped:
-        for where, name, begin_ns, end_ns in operation[number]:
-            times.setdefault((where, name), []).append(end_ns - begin_ns)
-    slow = {(where, name): end_ns - begin_ns for where, name, begin_ns, end_ns in slowest[number]}
+        for step, ns in _by_step(operation[number]).items():
+            times.setdefault(step, []).append(ns)
+    slow = _by_step(slowest[number])
     for of_hop in times.values():
         of_hop.extend([0.0] * (len(stepped) - len(of_hop)))  # an answer may be of one message, or of more
     of_hops = (
@@ -213,6 +154,14 @@ def _round_trip(number: int, trip: Trip, stepped: list[SteppedOperation], slowes
     sent, received = (sum(call.result for call in calls) for calls in (trip.sends, trip.receipts))
     messages = len(trip.server_sends or trip.receipts)
     return RoundTrip(tuple(of_hops), sent, received, messages, *_spread(wholes), statistics.fmean(wholes))
+
+
+def _by_step(intervals: Iterable[Interval]) -> dict[tuple[Where, str], float]:
+    """The time of each step; a pooler takes some more than once."""
+    times: dict[tuple[Where, str], float] = {}
+    for where, name, begin_ns, end_ns in intervals:
+        times[where, name] = times.get((where, name), 0.0) + end_ns - begin_ns
+    return times
 
 
 def _borders(together: Sequence[Sequence[Trip]]) -> list[int | None] | None:

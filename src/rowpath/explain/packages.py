@@ -1,4 +1,4 @@
-"""Whose code a path of objects executes: the layer's, the driver's or ours, with all that they call of the language."""
+"""Whose code a client executes: a layer's, a pool's, the driver's or ours, with all that they call of the language."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from rowpath.runners.manifest import language
 
 @dataclass(frozen=True)
 class Packages:
-    """The packages of a path's layer and driver. `names`: how the names of their modules begin → the part."""
+    """The packages of a path's layer, pool and driver. `names`: how the names of their modules begin → the part."""
 
     header: Language
     names: Mapping[str, str]
 
     @classmethod
     def of(cls, planned: PlannedPath) -> Packages | None:
-        """Those of a path that hands over objects, by a layer or by hand; None for a path of rows."""
-        layer = planned.adapter.layer_of(planned.path)
-        if layer is None:
+        """Those of a path that hands over objects, by a layer or by hand, or has a pool; else None."""
+        layer, pool = planned.adapter.layer_of(planned.path), planned.adapter.pool_of(planned.path)
+        if layer is None and pool is None:
             return None
-        groups = (planned.adapter.modules, layer.modules)
+        groups = (planned.adapter.modules, *(above.modules for above in (layer, pool) if above is not None))
         return cls(language(planned.path.language), {module: group[0] for group in groups for module in group})
 
     def of_module(self, name: str) -> str:

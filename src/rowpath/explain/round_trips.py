@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -66,7 +66,10 @@ class Name(NamedTuple):
 
 @dataclass
 class Trip:
-    """One request and its answer, as each side's calls had it. `server`: None where its calls are not seen."""
+    """One request and its answer, as each side's calls had it. `server`: None where its calls are not seen.
+
+    `behind`: what a pooler, which is the `server` then, asked the real one for it; None without a pooler.
+    """
 
     client: Endpoint
     server: Endpoint | None
@@ -74,6 +77,7 @@ class Trip:
     receipts: list[Call] = field(default_factory=list)
     server_receipts: list[Call] = field(default_factory=list)
     server_sends: list[Call] = field(default_factory=list)
+    behind: list[Trip] | None = None
 
 
 def round_trips(client: Sequence[Call], server: Sequence[Call] | None) -> list[Trip]:
@@ -81,7 +85,27 @@ def round_trips(client: Sequence[Call], server: Sequence[Call] | None) -> list[T
 
     Errors: Unknown, also where connections are at work at once.
     """
-    names = _at_work(client)
+    return _of_names(_at_work(client), client, server)
+
+
+def made_for(trips: Sequence[Trip], pooler: Sequence[Call], server: Sequence[Call]) -> list[Trip]:
+    """The round trips of a client to a pooler, each with those that the pooler then made to the server.
+
+    Errors: Unknown.
+    """
+    to_server = [name for name in _at_work(pooler, least=0.0) if _matching(pooler, name, server)]
+    if not to_server:
+        raise Unknown("no connection of the pooler to the server was stamped")
+    begins = [trip.sends[0].enter_ns for trip in trips]
+    behind: list[list[Trip]] = [[] for _trip in trips]
+    for inner in _of_names(to_server, pooler, server):
+        at = bisect_right(begins, inner.sends[0].enter_ns) - 1
+        if at >= 0:
+            behind[at].append(inner)
+    return [replace(trip, behind=made) for trip, made in zip(trips, behind, strict=True)]
+
+
+def _of_names(names: Sequence[Name], client: Sequence[Call], server: Sequence[Call] | None) -> list[Trip]:
     if not names:
         raise Unknown(NOT_STAMPED.format(side="client"))
     ends = _endpoints(server, _at_work(server, least=0.0)) if server is not None else {}
@@ -105,17 +129,21 @@ def round_trips(client: Sequence[Call], server: Sequence[Call] | None) -> list[T
 
 
 def _peers(client: Sequence[Call], name: Name, server: Sequence[Call]) -> list[Name]:
-    """The server's ends that may be of the client's connection, by ports or by the process that made it.
+    """The server's ends that may be of the client's connection; all where none fits: an emulated link is between."""
+    return _matching(client, name, server) or [
+        Name(call.process, call.descriptor) for call in server if call.kind == Kind.CONNECTION
+    ]
 
-    All where none fits: an emulated link stands between.
-    """
-    ends = {Name(call.process, call.descriptor): call for call in server if call.kind == Kind.CONNECTION}
+
+def _matching(client: Sequence[Call], name: Name, server: Sequence[Call]) -> list[Name]:
+    """The server's ends of the client's connection, by ports or by the process that made it."""
     made = (call for call in client if call.kind == Kind.CONNECTION and Name(call.process, call.descriptor) == name)
     if (connected := next(made, None)) is None:
-        return list(ends)
+        return []
     # Ports, in turn; of a unix socket 0 and the client's process.
     there = (connected.exit_ns, connected.enter_ns) if connected.enter_ns else (0, name.process)
-    return [other for other, end in ends.items() if (end.enter_ns, end.exit_ns) == there] or list(ends)
+    ends = {Name(call.process, call.descriptor): call for call in server if call.kind == Kind.CONNECTION}
+    return [other for other, end in ends.items() if (end.enter_ns, end.exit_ns) == there]
 
 
 def _add_server(trips: Sequence[Trip], candidates: Sequence[Endpoint]) -> None:

@@ -27,9 +27,9 @@ MOST_S = 4.0  # of either
 TakeSome = Callable[[int], CoreBlock]  # a block of that many operations
 
 
-def server_file(directory: Path) -> Path:
-    """A file for the stamps of a private server."""
-    return call_stamps.make_file(directory / "server-stamps", clocks=False, user=private_directories.server_user())
+def server_file(directory: Path, side: str) -> Path:
+    """A file for the stamps of a private server, or of the pooler before it."""
+    return call_stamps.make_file(directory / f"{side}-stamps", clocks=False, user=private_directories.server_user())
 
 
 def stamping_environment(file: Path) -> dict[str, str]:
@@ -47,13 +47,14 @@ def once_an_operation(work: PreparedPhase) -> PreparedPhase:
 
 @dataclass
 class Stamping:
-    """The blocks of one worker. `server`: the file of its server's stamps, None: of others.
+    """The blocks of one worker. `server`: the file of its server's stamps, None: of others; `pooler`: None: has none.
 
     `here`: the server is on this machine, so that the core from which it answers is known.
     """
 
     client: Path
     server: Path | None = None
+    pooler: Path | None = None
     here: bool = False
     stamped: Blocks = field(default_factory=Blocks)
     _bare: Blocks = field(default_factory=Blocks)
@@ -62,9 +63,9 @@ class Stamping:
     _operations: int = 0  # of each
 
     @classmethod
-    def begun(cls, directory: Path, server: Path | None = None) -> Stamping:
+    def begun(cls, directory: Path, server: Path | None = None, pooler: Path | None = None) -> Stamping:
         """One with an empty file for the client's stamps."""
-        return cls(call_stamps.make_file(directory / "client-stamps", clocks=True), server)
+        return cls(call_stamps.make_file(directory / "client-stamps", clocks=True), server, pooler)
 
     def environment(self) -> dict[str, str]:
         """Of the worker's process. Errors: EnvironmentMissing without a C compiler."""
@@ -83,7 +84,7 @@ class Stamping:
             self._blocks, self._operations = blocks, units // blocks * size
         while len(self.stamped.blocks) < math.ceil(min(1.0, until) * self._blocks):
             self._bare.blocks.append(take(self._operations))
-            with call_stamps.stamping(*filter(None, (self.client, self.server))):
+            with call_stamps.stamping(*filter(None, (self.client, self.pooler, self.server))):
                 self.stamped.blocks.append(take(self._operations))
 
     def hops(self, worker: Worker) -> Hops:
@@ -91,7 +92,8 @@ class Stamping:
         path, blocks = worker.planned.path, self.stamped.blocks
         client, whole = call_stamps.read(self.client)
         server, whole_there = call_stamps.read(self.server) if self.server else (None, True)
-        if not (whole and whole_there):
+        pooler, whole_between = call_stamps.read(self.pooler) if self.pooler else (None, True)
+        if not (whole and whole_there and whole_between):
             raise Unknown(f"{self.stamped.operations} operations make more calls than there is room for")
         both = zip(self.stamped.each_ns(), self._bare.each_ns(), strict=True)
         return hops.hops(
@@ -102,4 +104,5 @@ class Stamping:
             stamping_share=statistics.median(one / other for one, other in both) - 1,
             pipeline=self._size,
             by_core=self.here,
+            pooler_calls=pooler,
         )

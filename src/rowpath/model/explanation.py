@@ -11,8 +11,8 @@ import msgspec
 
 MOST_UNEXPLAINED = 0.05  # of an operation's time; beyond that the parts are no account of it
 
-Side = Literal["client", "server", "wire", "core"]
-Where = Literal["client", "to server", "server", "to client", "both"]
+Side = Literal["client", "pooler", "server", "wire", "core"]
+Where = Literal["client", "to pooler", "pooler", "to server", "server", "from server", "to client", "both"]
 
 
 class Hop(msgspec.Struct, frozen=True):
@@ -158,7 +158,7 @@ Stack = tuple[Frame, ...]  # the outermost caller first
 class SideStacks:
     """What one side executed. `cpu_ns`: of an operation, by the side's own clock; `by`: what sampled the stacks."""
 
-    side: Literal["client", "server"]
+    side: Side
     cpu_ns: float
     by: str
     samples: Mapping[Stack, int]

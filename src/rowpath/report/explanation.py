@@ -18,7 +18,7 @@ LEAST_SHARE = 0.005  # of an operation: smaller parts of a side are one line
 BAR_WIDE = 30
 MANY_ROWS, FEW_ROWS = 1_000, 200  # of an operation that has its time by its rows; of one that stops early
 LATE_SHARE = 0.1  # of an operation's time: a first row after that waits for the others
-SIDES: tuple[Side, ...] = ("client", "server", "wire", "core")
+SIDES: tuple[Side, ...] = ("client", "pooler", "server", "wire", "core")
 
 
 def show(explanation: Explanation, console: Console, *, how: bool = False) -> None:

@@ -235,8 +235,8 @@ def part_rows(flame: Flame, before: Flame | None = None) -> list[PartRow]:
     changed = dict(changes(flame, before)) if before is not None else {}
     keys = dict.fromkeys([*bar, *stacks, *changed])
     rows = (PartRow(*key, stacks.get(key), bar.get(key), changed.get(key)) for key in keys)
-    order = {"client": 0, "server": 1}
-    return sorted(rows, key=lambda row: (order.get(row.side, 2), -(row.bar_ns or row.stacks_ns or 0.0)))
+    order = {"client": 0, "pooler": 1, "server": 2}
+    return sorted(rows, key=lambda row: (order.get(row.side, len(order)), -(row.bar_ns or row.stacks_ns or 0.0)))
 
 
 def changes(flame: Flame, before: Flame) -> Iterator[tuple[tuple[str, str], float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from markupsafe import Markup, escape
 from rich.text import Text
@@ -16,15 +16,20 @@ from rowpath.report.bars import block
 WIDE = 21  # of the drawing
 DIFFERENT = 0.1  # of an operation's time: hops and sum that differ by more are of two speeds
 TITLES: dict[Where, str] = {
-    "client": "client", "to server": "→", "server": "server", "to client": "←", "both": "more",
+    "client": "client", "to pooler": "→", "pooler": "pooler", "to server": "→", "server": "server", "from server": "←",
+    "to client": "←", "both": "more",
 }  # fmt: skip
 FIGURES = f"{'mean':>8} {'median':>8} {'p99':>8} {'worst':>8}"
 ONE_CORE = "Client and server share one core: a sender keeps it until it waits, and that counts as sending."
 SIDES: dict[Where, str] = {
-    "client": "client", "to server": "to the server", "server": "server", "to client": "to the client",
-    "both": "more messages",
+    "client": "client", "to pooler": "to the pooler", "pooler": "pooler", "to server": "to the server",
+    "server": "server", "from server": "back to the pooler", "to client": "to the client", "both": "more messages",
 }  # fmt: skip
 LANES: dict[Where, int] = {"client": 36, "server": 64}  # per cent of the width
+LANES_WITH_POOLER: dict[Where, int] = {"client": 28, "pooler": 50, "server": 72}
+WAYS: dict[Where, tuple[int, int]] = {
+    "to pooler": (0, 1), "to server": (-2, -1), "from server": (-1, -2), "to client": (1, 0),
+}  # from which lane to which  # fmt: skip
 HEAD, LEAST, STRETCH = 30.0, 32.0, 170.0  # pixels: above the lanes, of a step at least, of all steps by their time
 BREAK = 26.0  # between round trips
 LINE = 14  # of text
@@ -126,7 +131,7 @@ def slowest(hops: Hops) -> str:
 
 
 def _with_side(hop: Hop, trip: RoundTrip) -> str:
-    return f"{hop.where} {name(hop, trip)}" if hop.where in ("client", "server") else name(hop, trip)
+    return f"{hop.where} {name(hop, trip)}" if hop.where in LANES_WITH_POOLER else name(hop, trip)
 
 
 def cost(hops: Hops) -> str:
@@ -193,6 +198,8 @@ def grid(one: Explanation, hops: Hops) -> Grid:
 def draw(hops: Hops, key: str, label: str) -> Markup:
     """The drawing of mean times; `key`: unique on the page."""
     whole = sum(mean(hop) for trip in hops.round_trips for hop in trip.hops) or 1.0
+    through_pooler = any(hop.where == "pooler" for trip in hops.round_trips for hop in trip.hops)
+    places = LANES_WITH_POOLER if through_pooler else LANES
     parts: list[str] = []
     at = HEAD
     for number, trip in enumerate(hops.round_trips):
@@ -201,7 +208,7 @@ def draw(hops: Hops, key: str, label: str) -> Markup:
             at += BREAK
         for hop in trip.hops:
             high = LEAST + STRETCH * mean(hop) / whole
-            parts += _hop(hop, trip, at, high, key, hops.server_seen)
+            parts += _hop(hop, trip, at, high, key, places, server_seen=hops.server_seen)
             at += high
     if hops.folded:
         parts.append(_between(at, folded(hops)))
@@ -209,7 +216,7 @@ def draw(hops: Hops, key: str, label: str) -> Markup:
     lanes = "".join(
         f'<line class="lane" x1="{x}%" x2="{x}%" y1="{HEAD - 6}" y2="{at:.0f}"/>'
         f'<text class="head" x="{x}%" y="16">{title}</text>'
-        for title, x in LANES.items()
+        for title, x in places.items()
     )
     arrow = (
         f'<marker id="{key}-arrow" refX="8" refY="4" markerWidth="9" markerHeight="8" orient="auto" '
@@ -221,34 +228,37 @@ def draw(hops: Hops, key: str, label: str) -> Markup:
     )
 
 
-def _hop(hop: Hop, trip: RoundTrip, at: float, high: float, key: str, server_seen: bool) -> Iterator[str]:
+def _hop(
+    hop: Hop, trip: RoundTrip, at: float, high: float, key: str, places: Mapping[Where, int], *, server_seen: bool
+) -> Iterator[str]:
     time = fmt.duration(mean(hop))
     tip = f"<title>{escape(f'{name(hop, trip)}: mean {time}, p99 {fmt.duration(hop.p99_ns)}, worst ')}"
     tip += f"{fmt.duration(hop.worst_ns)}</title>"
     middle = at + high / 2
-    if hop.where in LANES:
-        x = LANES[hop.where]
+    if hop.where in places:
+        x = places[hop.where]
         yield f'<g>{tip}<svg x="{x}%" y="{at:.1f}" overflow="visible"><rect class="{hop.where}" x="-{HALF}" '
-        yield f'width="{2 * HALF}" height="{high:.1f}"/></svg>{_beside(hop, trip, middle, time)}</g>'
+        yield f'width="{2 * HALF}" height="{high:.1f}"/></svg>{_beside(hop, trip, middle, time, x)}</g>'
         return
-    from_x, to_x = (LANES["server"], LANES["client"]) if hop.where == "to client" else LANES.values()
     if hop.where == "both":
         yield f'<g>{tip}<text class="way" x="50%" y="{middle - 3:.1f}">{escape(hop.name)}</text>'
         yield f'<text class="way" x="50%" y="{middle + LINE - 3:.1f}">⇄ {time}</text></g>'
         return
+    lanes, (begin, end) = tuple(places.values()), WAYS[hop.where]
+    from_x, to_x = lanes[begin], lanes[end]
     marker = f'marker-end="url(#{key}-arrow)"'
     if server_seen:
         yield f'<g>{tip}<line class="arrow" x1="{from_x}%" x2="{to_x}%" y1="{at + 4:.1f}" y2="{at + high - 4:.1f}" '
-        yield f'{marker}/><text class="way" x="50%" y="{middle - 7:.1f}">{time}</text></g>'
+        yield f'{marker}/><text class="way" x="{(from_x + to_x) / 2:g}%" y="{middle - 7:.1f}">{time}</text></g>'
         return
     for first, last, top in ((from_x, to_x, at + 4), (to_x, from_x, middle + 4)):
         yield f'<line class="arrow" x1="{first}%" x2="{last}%" y1="{top:.1f}" y2="{top + high / 2 - 8:.1f}" {marker}/>'
-    yield f'<g>{tip}<text class="after" x="{LANES["server"] + 2}%" y="{middle + 4:.1f}">{time}</text></g>'
+    yield f'<g>{tip}<text class="after" x="{places["server"] + 2}%" y="{middle + 4:.1f}">{time}</text></g>'
 
 
-def _beside(hop: Hop, trip: RoundTrip, middle: float, time: str) -> str:
+def _beside(hop: Hop, trip: RoundTrip, middle: float, time: str, lane: int) -> str:
     """The step's name and time beside its lane, one below the other."""
-    x, kind = (LANES["client"] - 2, "up") if hop.where == "client" else (LANES["server"] + 2, "after")
+    x, kind = (lane - 2, "up") if hop.where == "client" else (lane + 2, "after")
     words = [*name(hop, trip).split(", "), time]
     top = middle + 4 - LINE * (len(words) - 1) / 2
     return "".join(

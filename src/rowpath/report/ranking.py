@@ -12,7 +12,7 @@ from rowpath.analysis.answer_model import Bar, GroupAnswer, MergedFinding, Phase
 from rowpath.analysis.lookup import Lookup, PhaseFigures
 from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, without_empty, word
-from rowpath.drawing.picture import PARTS, Mark, Picture, PlainBar, plain
+from rowpath.drawing.picture import Mark, Picture, PlainBar, legend, plain
 from rowpath.report.path_panel import Panels
 
 MOST = 50  # rows of a picture whose paths open elsewhere; its table has the others
@@ -45,12 +45,6 @@ def rows(bars: Sequence[Bar], *, all_provisional: bool = False) -> Iterator[Plai
             rank=rank,
             tie=tie,
         )
-
-
-def legend(bars: Sequence[Bar]) -> tuple[tuple[str, str], ...]:
-    """The kinds of time that any of these bars is split into, with their words."""
-    split = {kind for bar in bars for kind, _share in bar.parts}
-    return tuple((kind, words) for kind, words in PARTS.items() if kind in split)
 
 
 class Pictures:

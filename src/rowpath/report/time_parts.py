@@ -6,14 +6,16 @@ from rowpath import text as fmt
 from rowpath.analysis.chapters.explanations import CHAPTER
 from rowpath.analysis.model import Analysis
 from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, word
-from rowpath.drawing.picture import PARTS, Picture, PlainBar, plain
+from rowpath.drawing.picture import PARTS, Picture, PlainBar, legend, plain
 from rowpath.drawing.section import Opening, Section, section_key
 from rowpath.model.explanation import Explanation, Side
 from rowpath.model.grouping import grouped
 from rowpath.report import hops
 from rowpath.report.explanation import not_explained, sentence, shown
 
-KINDS: dict[Side, str] = {"client": "client", "server": "server", "wire": "waiting", "core": "waiting"}
+KINDS: dict[Side, str] = {
+    "client": "client", "pooler": "pooler", "server": "server", "wire": "waiting", "core": "waiting",
+}  # fmt: skip
 SENTENCES = 3
 HOW_TO_READ = (
     "Time per operation on a logarithmic axis. A bar's colours are shares of its time: each part has a clock "
@@ -59,7 +61,7 @@ def picture(phase: str, explained: list[Explanation]) -> Picture | None:
         )
         for one in sorted(explained, key=lambda one: one.operation_ns)
     ]
-    return plain(section_key("time", phase), fmt.clean(phase), bars, fmt.duration, HOW_TO_READ, tuple(PARTS.items()))
+    return plain(section_key("time", phase), fmt.clean(phase), bars, fmt.duration, HOW_TO_READ, legend(bars))
 
 
 def _colours(one: Explanation) -> tuple[tuple[str, float], ...]:

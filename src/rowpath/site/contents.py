@@ -15,11 +15,11 @@ from markupsafe import Markup, escape
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
-from rowpath.drawing.picture import Picture, PlainBar, plain
+from rowpath.drawing.picture import Picture, PlainBar, legend, plain
 from rowpath.drawing.scale import LogAxis
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
-from rowpath.report.ranking import legend, rows
+from rowpath.report.ranking import rows
 from rowpath.site.histories import LEAST_POINTS, History, histories
 from rowpath.site.read import Examined, Machine, SitePath, SiteRun, slug
 from rowpath.site.standings import Standing, standings

@@ -298,3 +298,93 @@ def test_the_terminal_the_page_and_the_reason() -> None:
     none = msgspec.structs.replace(WHOLE, no_hops="no compiler")
     assert [line.plain.strip() for line in lines(none)] == ["hops: unknown: no compiler"]
     assert list(lines(WHOLE)) == []
+
+
+POOLER = 15
+THROUGH = {
+    "client prepares": 1, "client sends": 5, "to pooler on the way to the pooler": 3, "pooler works": 6,
+    "pooler passes it on": 2, "to server on the way to the server": 4, "server works": 20, "server sends": 7,
+    "from server on the way back to the pooler": 8, "pooler works on the answer": 9, "pooler sends": 10,
+    "to client on the way to the client": 11, "client takes rows": 12,
+}  # fmt: skip
+
+
+def with_pooler(count: int, inner: int = 1) -> Hops:
+    """The hops of operations through a pooler, whose round trips to the server are `inner` for each."""
+    calls: dict[int, list[Call]] = {CLIENT: [], POOLER: [], SERVER: []}
+    near, far = FILE, FILE + 1  # the pooler's ends
+    for side, file, mine, its in (
+        (CLIENT, FILE, 5000, 6432), (POOLER, near, 6432, 5000), (POOLER, far, 5001, 5432), (SERVER, FILE, 5432, 5001),
+    ):  # fmt: skip
+        calls[side].append(Call(mine, its, side, side, file, Kind.CONNECTION, 0))
+    now = [1_000_000]
+    waits = dict.fromkeys((POOLER, SERVER), now[0])
+
+    def passed(step: str) -> int:
+        now[0] += THROUGH[step]
+        return now[0]
+
+    def sent(side: int, file: int, step: str) -> None:
+        begin = now[0]
+        calls[side].append(Call(begin, passed(step), side, side, file, Kind.SENT, 50))
+
+    def received(side: int, file: int, since_ns: int, step: str) -> None:
+        calls[side].append(Call(since_ns, passed(step), side, side, 0, Kind.WAITED, 1))
+        calls[side].append(Call(now[0], now[0], side, side, file, Kind.RECEIVED, 50))
+
+    def clock() -> None:
+        calls[CLIENT].append(Call(now[0], now[0], CLIENT, CLIENT, 0, Kind.CLOCK, 0))
+
+    clock()
+    for _operation in range(count):
+        passed("client prepares")
+        sent(CLIENT, FILE, "client sends")
+        asked = now[0]
+        received(POOLER, near, waits[POOLER], "to pooler on the way to the pooler")
+        for _trip in range(inner):
+            passed("pooler works")
+            sent(POOLER, far, "pooler passes it on")
+            waits[POOLER] = now[0]
+            received(SERVER, FILE, waits[SERVER], "to server on the way to the server")
+            passed("server works")
+            sent(SERVER, FILE, "server sends")
+            waits[SERVER] = now[0]
+            received(POOLER, far, waits[POOLER], "from server on the way back to the pooler")
+        passed("pooler works on the answer")
+        sent(POOLER, near, "pooler sends")
+        waits[POOLER] = now[0]
+        received(CLIENT, FILE, asked, "to client on the way to the client")
+        passed("client takes rows")
+        clock()
+    ordered = {side: sorted(of_side) for side, of_side in calls.items()}
+    return hops(
+        ordered[CLIENT], ordered[SERVER], [count], one_core=True, stamping_share=0.0, pooler_calls=ordered[POOLER]
+    )
+
+
+def test_the_steps_through_a_pooler_add_up() -> None:
+    found = with_pooler(50)
+    assert steps(found) == THROUGH
+    assert (found.operations, found.median_ns) == (50, sum(THROUGH.values()))
+
+
+def test_a_pooler_that_asks_the_server_twice_has_each_step_once_with_both_times() -> None:
+    twice = ("pooler works", "pooler passes", "to server", "server", "from server")
+    expected = {
+        step: ns * 2 if step.startswith(twice) and step != "pooler works on the answer" else ns
+        for step, ns in THROUGH.items()
+    }
+    assert steps(with_pooler(50, inner=2)) == expected
+
+
+def test_the_drawing_has_a_lane_for_the_pooler() -> None:
+    picture = ElementTree.fromstring(draw(with_pooler(20), "key", "label"))
+    heads = [text.text for text in picture.iter("text") if text.get("class") == "head"]
+    assert heads == ["client", "pooler", "server"]
+    arrows = {(line.get("x1"), line.get("x2")) for line in picture.iter("line") if line.get("class") == "arrow"}
+    assert arrows == {("28%", "50%"), ("50%", "72%"), ("72%", "50%"), ("50%", "28%")}
+    assert any(line.startswith("pooler  works on the answer") for line in lines_of(with_pooler(20)))
+
+
+def lines_of(found: Hops) -> list[str]:
+    return [line.plain for line in lines(msgspec.structs.replace(WHOLE, hops=found))]
