@@ -137,15 +137,24 @@ class EngineInstances:
         """The syncs of its server, counted from a restart that asks for that until the next one."""
         return self._syncs[key]
 
-    def restart(self, key: Key, environment: dict[str, str] | None = None, *, count_syncs: bool = False) -> None:
+    def restart(
+        self,
+        key: Key,
+        environment: dict[str, str] | None = None,
+        pooler_environment: dict[str, str] | None = None,
+        *,
+        count_syncs: bool = False,
+    ) -> None:
         """Stop and start a server again on its data; `environment` (else none) is added for the new process.
 
-        `count_syncs`: whether the new process counts its syncs. A server that was given to us is not touched.
+        `pooler_environment`: for its poolers, which begin again with the next way to one. `count_syncs`: whether the
+        new process counts its syncs. A server that was given to us is not touched.
         """
         instance = self._instances[key]
         if isinstance(instance, External):
             return
         self._poolers.stop_before(key)
+        self._poolers.environments[key] = pooler_environment or {}
         instance.stop()
         added = self._places[key].environment
         added.clear()

@@ -22,6 +22,7 @@ class RunningPoolers:
         self._directory = directory
         self._running: dict[str, tuple[Key, Pooler]] = {}
         self._started = 0
+        self.environments: dict[Key, dict[str, str]] = {}  # added for those of a server (LD_PRELOAD of call stamps)
 
     def way_to(self, instance: Instance, path: AccessPath, clients: int = 0) -> dict[str, Any]:
         """What `open` gets instead of the server's own address; empty for a path without a pooler.
@@ -38,7 +39,8 @@ class RunningPoolers:
                 pooler.stop()
             self._started += 1
             folder = self._directory / f"pooler-{self._started}"
-            place = Place(folder, folder / "s", cpus.server_cpus(path.placement))
+            added = self.environments.get(key, {})
+            place = Place(folder, folder / "s", cpus.server_cpus(path.placement), environment=added)
             pooler = POOLERS[path.pooler](instance, path, place, wanted)
             try:
                 pooler.start()
