@@ -258,12 +258,19 @@ def _measured(journal: Records, runs: list[StageRun]) -> Iterator[tuple[Where, i
             yield (path_id, "", group, workload or NOWHERE, phase or NOWHERE), number, {"highest_rate": highest}
 
 
+def each_ns(sum_ns: int, of: Iterable[records.ClientGroupRecord]) -> float | None:
+    """A part of an operation's time over the successful ones; None where there is no such part."""
+    return sum_ns / max(1, sum(record.operations for record in of)) if sum_ns else None
+
+
 def _of_group(record: records.ClientGroupRecord, reached: bool) -> Metrics:
     metrics: Metrics = {
         "group_rate" if record.pacing == "closed" else "paced_rate": record.rate_per_s,
         "group_failed": record.failed,
         "longest_stall": record.longest_stall_ns,
         "event_loop_blocked": record.blocked_ns or None,
+        "group_borrow": each_ns(record.borrow_ns, [record]),
+        "group_return": each_ns(record.return_ns, [record]),
     }
     if record.cpu_ns is not None and record.operations:
         metrics["client_cpu"] = record.cpu_ns / (record.operations + record.failed)

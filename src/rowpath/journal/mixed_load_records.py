@@ -137,6 +137,8 @@ class ClientGroupRecord(InStage, tag="client-group"):
     cpu_ns: float | None = None
     longest_stall_ns: int = 0
     blocked_ns: int = 0  # the longest time an event loop of its clients was blocked; 0: none is watched
+    borrow_ns: int = 0  # of successful operations, from a pool; 0: there is none
+    return_ns: int = 0
     cut: bool = False
     hosts: list[HostShare] = []  # empty: this machine
 

@@ -103,6 +103,8 @@ _RECORDS = (
     Metric("latency_most", "ns", "group"),
     Metric("lateness_p99", "ns", "group"),
     Metric("longest_stall", "ns", "group", tracked=True),
+    Metric("group_borrow", NS, "group"),
+    Metric("group_return", NS, "group"),
     Metric("event_loop_blocked", "ns", "group"),
     Metric("traffic", "bytes/s", "group", CONNECTIONS),
     Metric("traffic_in_backup", "bytes/s", "group", CONNECTIONS),

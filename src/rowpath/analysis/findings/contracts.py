@@ -17,6 +17,7 @@ from rowpath.model.workload import Phase
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
 ROUND_TRIPS_SLACK = 0.05
+OF_POOL = 2  # it may validate what it lends and reset what comes back: `validation-round-trip` has that
 PIPELINE_SLACK = 0.5  # a client that loses its core in a pipeline looks as if it waited for an answer
 FETCHED = ("cursor", "fetch-size")  # ways of a result that take a round trip for this many rows
 EXECUTES_LEAST = 0.95  # per operation
@@ -40,7 +41,7 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
             continue
         trips, pipelined = counts.round_trips / turns, turns < counts.operations
         least, usual = ROUND_TRIPS[statement]
-        most = max(usual, path.most_round_trips)
+        most = max(usual, path.most_round_trips) + (OF_POOL if path.pooled else 0)
         few = trips < least - ROUND_TRIPS_SLACK  # not even one turn each: true of any operation
         slack = PIPELINE_SLACK if pipelined else ROUND_TRIPS_SLACK
         if not few and (trips <= most + slack or path.result.startswith(FETCHED) or not _point(evidence, counts)):

@@ -60,7 +60,7 @@ def validation_round_trip(evidence: Evidence) -> Iterator[Finding]:
             if floor is None or each is None or not path.pooled or each - floor < MORE_ROUND_TRIPS:
                 continue
             yield note(
-                f"{path.name}: its pool takes {text.count(each - floor)} more round trips per operation "
+                f"{path.name}: its pool adds {text.count(each - floor)} round {_trips(each - floor)} per operation "
                 f"in {phase_text(counts)}",
                 f"{text.count(each)} round trips per operation, {text.count(floor)} without",
                 "it validates a connection that it lends, or resets one that comes back",
@@ -79,12 +79,16 @@ def pool_leak(evidence: Evidence) -> Iterator[Finding]:
     for path_id, lost in leaks.items():
         name = evidence.name(path_id)
         yield warning(
-            f"{name}: {text.count(lost)} connections did not come back to the pool",
+            f"{name}: {text.counted(lost, 'connection')} did not come back to the pool",
             f"lent after the last operation of a set: {text.count(lost)}",
             "an operation returns no connection, for instance after an error: at last no client gets one",
             evidence.rerun(),
             (name,),
         )
+
+
+def _trips(number: float) -> str:
+    return "trip" if number == 1 else "trips"
 
 
 def _by_size(evidence: Evidence) -> Iterator[tuple[Cell, list[Cell]]]:

@@ -156,6 +156,8 @@ def group_record(
         arrivals=last.arrivals,
         cpu_ns=total.cpu_ns if total else None,
         blocked_ns=last.blocked_ns,
+        borrow_ns=last.borrow_ns,
+        return_ns=last.return_ns,
         # One client's longest operation is exactly the group's longest stall; of several clients the looks find it.
         longest_stall_ns=longest_ns if member.clients == 1 else 0,
     )

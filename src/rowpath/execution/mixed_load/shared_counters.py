@@ -25,7 +25,10 @@ HEAD_WORDS = 16
 SLOT_BYTES = WORD * (HEAD_WORDS + 3 * COUNTS)
 PAGE = 4096
 WAITS, WORKS, DONE, GAVE_UP = 1, 2, 3, 4
-SUMS = {"operations": 1, "failed": 2, "service_ns": 6, "latency_ns": 7, "rows": 9, "arrivals": 10}  # words of a slot
+SUMS = {
+    "operations": 1, "failed": 2, "service_ns": 6, "latency_ns": 7, "rows": 9, "arrivals": 10, "borrow_ns": 12,
+    "return_ns": 13,
+}  # words of a slot  # fmt: skip
 BLOCKED = 14  # word of a slot
 HISTOGRAMS = ("service", "latency", "lateness")  # in this order behind them
 
@@ -49,6 +52,8 @@ class Snapshot:
     latency: Counts
     lateness: Counts
     blocked_ns: int = 0  # the longest time an event loop of its clients was blocked
+    borrow_ns: int = 0  # sums: of borrowing connections from a pool, and of returning them
+    return_ns: int = 0
 
     def since(self, before: Snapshot | None) -> Snapshot:
         """The snapshot with what was added since an earlier one (None: since the begin) in every sum."""

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rowpath import text as fmt
-from rowpath.analysis.client_groups import OfGroup, OfStage, StageRun, interval, of_metric, ratios, withheld
+from rowpath.analysis.client_groups import OfGroup, OfStage, StageRun, each_ns, interval, of_metric, ratios, withheld
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import words as in_words
 from rowpath.drawing.grid import Cell, Grid, figure, line, of_lines, without_empty, word, words
@@ -63,6 +63,8 @@ class GroupFigures(OfGroup, frozen=True):
     dispatch: Literal["own", "shared"] = "own"
     population: int = 0  # callers in one queue for the clients
     blocked_ns: int = 0  # the longest time an event loop of its clients was blocked; 0: none is watched
+    borrow_ns: float | None = None  # of an operation, from a pool; None: there is none
+    return_ns: float | None = None
 
     @property
     def at_work(self) -> tuple[str, str]:
@@ -121,6 +123,8 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
             dispatch=first.dispatch,
             population=first.population,
             blocked_ns=max(record.blocked_ns for record in records),
+            borrow_ns=each_ns(sum(record.borrow_ns for record in records), records),
+            return_ns=each_ns(sum(record.return_ns for record in records), records),
         )
 
 
@@ -254,6 +258,8 @@ def path_grid(name: str, groups: Sequence[GroupFigures]) -> Grid:
             figure("service p99", fmt.duration(group.service.p99_ns) if _has_dues(group) else "", 6),
             figure("start delay, p99", fmt.duration(group.lateness.p99_ns) if group.lateness else "", 6),
             figure("stall", fmt.duration(group.longest_stall_s * 1e9) if group.longest_stall_s > 0 else "", 3),
+            figure("borrow", fmt.duration(group.borrow_ns), 4),
+            figure("return", fmt.duration(group.return_ns), 4),
             figure("event loop blocked", fmt.duration(group.blocked_ns) if group.blocked_ns else "", 4),
             figure("failed", fmt.count(group.failed) if group.failed else "", 1),
             figure("rows per operation", fmt.count(group.rows_per_operation), 7),
