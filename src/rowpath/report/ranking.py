@@ -192,7 +192,10 @@ def _line(row: RankedPath, measured: PhaseFigures, *, tied: bool, by_row: bool, 
         figure("rows/s", fmt.rate(measured.median("row_rate", row.name)), 2)
         if by_row
         else figure("operations/s", fmt.rate(row.rate_per_s), 2),
+        figure("borrow latency", fmt.duration(measured.median("borrow", row.name)), 4),
+        figure("return latency", fmt.duration(measured.median("return", row.name)), 5),
         figure("client CPU", fmt.duration(measured.median("client_cpu", row.name)), 4),
+        figure("pooler CPU", fmt.duration(measured.median("pooler_cpu", row.name)), 5),
         figure("server CPU", fmt.duration(measured.median("server_cpu", row.name)), 5),
         figure("round trips", fmt.count(measured.median("round_trips", row.name)), 6),
         figure("client memory", fmt.size(measured.median("client_peak_memory", row.name)), 7),

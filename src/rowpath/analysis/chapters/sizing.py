@@ -89,9 +89,8 @@ def _compared(found: SizeFigures, largest: SizeFigures, percentile: str, under: 
     other = fmt.duration(largest.p99_ns)
     if largest.behind:
         return f"{connections(found.size)}, not {largest.size}: {percentile} instead of {other} {under}"
-    return (
-        f"{connections(found.size)} suffice{'s' * (found.size == 1)}: {percentile} {under}, {other} with {largest.size}"
-    )
+    enough = f"{connections(found.size)} suffice{'s' * (found.size == 1)}: {percentile} {under}"
+    return f"{enough}; {largest.size}, with {other}, are not surely better"
 
 
 def _breaks(choice: SizeChoice) -> str:
