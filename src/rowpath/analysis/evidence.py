@@ -169,7 +169,7 @@ class Evidence:
 
     def rerun(self, options: str = "") -> str:
         """The command that would measure this experiment again, with other options."""
-        if self.journal.probe:
+        if self.journal.of_own_database:
             return shlex.join(self.journal.run.command)
         source = _given(self.journal.run.command)
         name = self._named() if "--tape" in source else self.experiment  # a tape holds an experiment

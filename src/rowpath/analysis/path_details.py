@@ -83,7 +83,7 @@ def _marks(path: PathRecord | None) -> frozenset[tuple[str, str, int]]:
 def _command(evidence: Evidence, path: PathRecord, contenders: _Alike) -> str:
     """The run's own command, narrowed to this path by as few coordinates as tell it from the others."""
     words = evidence.journal.run.command
-    if evidence.journal.probe or "run" not in words:
+    if evidence.journal.of_own_database or "run" not in words:
         return evidence.rerun()
     kept, named = _split(words)
     coordinates = {key: path.get(key) for key in named if path.get(key) != "none"}

@@ -204,7 +204,7 @@ def _of_run(
     Without a path named, the fastest of each phase that reads.
     """
     records = read_as_written(path)
-    if records.probe:
+    if records.of_own_database:
         raise UsageError(f"{path} is the run of a probe, which keeps no password", "rowpath explain URL --query SQL")
     if records.outcome != "complete":
         raise UsageError(f"the run in {path} has not ended", f"rowpath run --resume {path}")

@@ -119,6 +119,10 @@ class EngineInstances:
         instance = self._instances[key_of(path)]
         return self._links.way_to(key_of(path), instance, path) | self._poolers.way_to(instance, path, clients)
 
+    def stop_pooler(self, path: AccessPath) -> None:
+        """Stop the path's pooler; the next way to it starts another."""
+        self._poolers.stop(path)
+
     def pooler_pids(self, path: AccessPath) -> list[int]:
         """Every process of the path's pooler."""
         return self._poolers.pids(path)

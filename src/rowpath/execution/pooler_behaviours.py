@@ -40,9 +40,12 @@ def checked(context: RunContext, planned: PlannedPath) -> dict[str, str]:
         return Worker(planned, instance, log=context.log_of(planned), timeout_s=context.timeout_s)
 
     try:
-        record = observe(new, context.engine_instances.way_to(path), next(iter(queries), None))
+        way = context.engine_instances.way_to(path, clients=2 * path.clients)
+        record = observe(new, way, next(iter(queries), None))
     except RunnerFailure as refused:
         return {"": context.keep(-1, planned, "", refused)}
+    finally:
+        context.engine_instances.stop_pooler(path)  # what the attempts left in its connections is measured by no one
     context.write(record, -1, planned)
     if record.statement_stays is not False:
         return {}
@@ -51,15 +54,17 @@ def checked(context: RunContext, planned: PlannedPath) -> dict[str, str]:
 
 
 def observe(new: NewWorker, way: dict[str, Any], work: PreparedPhase | None) -> PoolerRecord:
-    """What two clients of the path meet; `work`: a query of it. A failure of the query is part of the result.
+    """What two clients of the path meet; `work`: a query of it. A failure that the pooler makes is part of the result.
 
-    Errors: RunnerFailure where they cannot connect.
+    Errors: RunnerFailure where they cannot connect, or the query fails by itself.
     """
     with contextlib.ExitStack() as cleanup:
-        a, b = new(), new()
-        for worker in (a, b):
-            cleanup.callback(worker.close)
-            worker.open(**way)
+        workers: list[Worker] = []
+        for _client in range(2):
+            workers.append(new())
+            cleanup.callback(workers[-1].close)
+            workers[-1].open(**way)
+        a, b = workers
         path = a.planned.path
         attempts = ATTEMPTS[path.engine]
         record = PoolerRecord(pooler=path.pooler, version=POOLERS[path.pooler].version_here())
@@ -92,9 +97,9 @@ def _done(worker: Worker, statement: str) -> bool | None:
 
 def _statement(record: PoolerRecord, a: Worker, b: Worker, work: PreparedPhase, attempts: Attempts) -> None:
     """Whether a statement that A has executed goes on working while B has the connection that it was executed on."""
+    a.prepare(work)
+    _executed(a, work)
     try:
-        a.prepare(work)
-        _executed(a, work)
         with _elsewhere(b, attempts) as has_it:
             if not has_it:
                 return

@@ -28,7 +28,7 @@ FAILED_SETS_LIMIT = 2  # a path whose runner was lost in this many sets is not s
 
 
 class Instances(Protocol):
-    """The engine instances of a run as those see them who measure: nothing can be started or stopped through it."""
+    """The engine instances of a run as those see them who measure: no server can be started or stopped through it."""
 
     def __getitem__(self, key: Key) -> Instance: ...
     def __contains__(self, key: Key) -> bool: ...
@@ -44,6 +44,9 @@ class Instances(Protocol):
 
     def pooler_pids(self, path: AccessPath) -> list[int]:
         """Every process of the path's pooler; none for a path without one."""
+
+    def stop_pooler(self, path: AccessPath) -> None:
+        """Stop the path's pooler; the next way to it starts another."""
 
 
 class PreparedPhases(Protocol):

@@ -42,12 +42,12 @@ class RunningPoolers:
             added = self.environments.get(key, {})
             place = Place(folder, folder / "s", cpus.server_cpus(path.placement), environment=added)
             pooler = POOLERS[path.pooler](instance, path, place, wanted)
+            self._running[path.id] = key, pooler  # before it starts: an interruption must find it
             try:
                 pooler.start()
             except RowpathError as error:
                 pooler.stop()
                 raise RunnerFailure("connect", str(error)) from error
-            self._running[path.id] = key, pooler
         return pooler.options(path)
 
     def pids(self, path: AccessPath) -> list[int]:
@@ -58,6 +58,11 @@ class RunningPoolers:
     def every_pid(self) -> list[int]:
         """Every process of every pooler."""
         return [pid for _, pooler in self._running.values() for pid in pooler.pids()]
+
+    def stop(self, path: AccessPath) -> None:
+        """Stop the path's own, if there is one."""
+        if path.id in self._running:
+            self._running.pop(path.id)[1].stop()
 
     def stop_before(self, key: Key) -> None:
         """Stop those of one server: their connections to it are over with it."""

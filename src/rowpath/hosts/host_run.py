@@ -103,6 +103,10 @@ class HostRun(Instances):
     def pooler_pids(self, path: AccessPath) -> list[int]:
         return []
 
+    @override
+    def stop_pooler(self, path: AccessPath) -> None:
+        pass
+
     def bring_up(self, key: Key) -> ServerFacts:
         """Start an instance and load what its paths need."""
         for workload in self.plan.workloads.values():

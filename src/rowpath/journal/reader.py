@@ -74,6 +74,11 @@ class Records:
     _by_kind: dict[type[Record], list[Any]] = field(default_factory=dict)
     _workers: dict[str, WorkerRecord] = field(default_factory=dict)  # the last of each path
 
+    @property
+    def of_own_database(self) -> bool:
+        """Whether a user's database was probed or sized: no other run can repeat it, and no password was kept."""
+        return bool(self.probe or self.sizing)
+
     def all(self, kind: type[Kind]) -> list[Kind]:
         """The records of one type, in order."""
         if not self._by_kind:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -49,6 +49,7 @@ class ProbedQuery:
     columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
     mapped: MappedTable | None = None  # what layers make their classes of
     caveats: list[str] = field(default_factory=list)  # what the result cannot say, in sentences
+    proves_rows: ClassVar[bool] = True  # paths' rows are compared, after executions that settle the server's plans
     _settling: int = throttled_worker.SETTLING_EXECUTIONS
     _rest: throttled_worker.DatabaseRest = field(init=False)
 
@@ -86,13 +87,11 @@ class ProbedQuery:
         self.keyed = keyed.first(used)
         delivery = Delivery(row_sets, work.columns) if row_sets else None
         self.row_consistency = throttled_worker.KeyedRowConsistency(delivery=delivery)
-        if delivery is None:
+        if delivery is None and self.proves_rows:
             self.caveats.append(UNREAD)
         of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"
-        self.caveats.append(
-            f"Each operation executes the query with the next row of parameters, out of {of}. "
-            f"The digests cover all of these. {before}"
-        )
+        said = f"Each operation executes the query with the next row of parameters, out of {of}."
+        self.caveats.append(f"{said} The digests cover all of these. {before}" if self.proves_rows else said)
         return replace(work, parameter_columns=keyed.columns, parameter_file=file, parameter_count=used)
 
     def start(

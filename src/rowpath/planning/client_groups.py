@@ -23,7 +23,8 @@ def needed(plan: Plan) -> int:
     for stage in plan.experiment.stages:
         for name, clients in stage.clients.items():
             most[name] = max(most.get(name, 0), clients)
-    clients = max([sum(most.values()), *(planned.path.clients for planned in plan.paths)])
+    paths = [planned.path for planned in plan.paths]
+    clients = max([sum(most.values()), *(max(path.clients, path.connections) for path in paths)])
     return max(CONNECTIONS, clients + SPARE)
 
 
@@ -75,10 +76,10 @@ def only_alone(adapter: Adapter, path: AccessPath, experiment: Experiment) -> st
     if adapter.phases != ("null",) and len(adapter.coordinates.get("clients", ())) <= 1:
         return f"{adapter.driver} has only one connection, and each client of a group needs its own"
     shared = any(group.dispatch == "shared" for group in experiment.client_groups)
-    return _not_shared(adapter, path) if shared else ""
+    return not_shared(adapter, path) if shared else ""
 
 
-def _not_shared(adapter: Adapter, path: AccessPath) -> str:
+def not_shared(adapter: Adapter, path: AccessPath) -> str:
     """Why clients of the path's groups cannot take arrivals from one queue; empty when they can."""
     if not language(adapter.language).shared_dispatch:
         return f"the runner of {language(adapter.language).title} has no shared dispatch"

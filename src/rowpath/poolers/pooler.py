@@ -157,5 +157,7 @@ def room_for_files(number: int) -> None:
     if soft == resource.RLIM_INFINITY or soft >= number:
         return
     if hard != resource.RLIM_INFINITY and hard < number:
-        raise EnvironmentMissing(f"{number} open files are needed, {hard} are allowed", f"ulimit -Hn {number}")
+        raise EnvironmentMissing(
+            f"{number} open files are needed, {hard} are allowed", f"as root: prlimit --nofile={number} --pid $$"
+        )
     resource.setrlimit(resource.RLIMIT_NOFILE, (number, hard))

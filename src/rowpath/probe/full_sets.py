@@ -165,6 +165,10 @@ class OneInstance(Instances):
     def pooler_pids(self, path: AccessPath) -> list[int]:
         return []
 
+    @override
+    def stop_pooler(self, path: AccessPath) -> None:
+        pass
+
 
 class FullSets:
     """Full sets on a database that is not ours: nothing of it is renewed between them."""

@@ -10,7 +10,8 @@ from rowpath.model import histogram
 
 LONGER = 2.0  # times what an empty query took before the load
 WINDOW_NS = 500_000_000  # of which the median counts
-LEAST_READINGS = 20
+LEAST_READINGS = 3  # in a window; of a server that is far away there are no more
+LEAST_SHARE = 0.5  # of the readings that there would be at twice the time: with fewer, it is longer
 PAUSE_S = 0.005  # between two of its executions
 
 
@@ -33,9 +34,13 @@ class Sentinel:
             self._seen.popleft()
         oldest = self._seen[0]
         window = now.since(oldest)
+        passed_ns = now.at_ns - oldest.at_ns
+        expected = passed_ns / (LONGER * self.before_ns + PAUSE_S * 1e9)
         if now.under_way_ns > max(WINDOW_NS, LONGER * self.before_ns):
             self.took_ns = now.under_way_ns
-        elif now.at_ns - oldest.at_ns >= WINDOW_NS and window.operations >= LEAST_READINGS:
+        elif passed_ns >= WINDOW_NS and window.operations < LEAST_SHARE * expected:
+            self.took_ns = passed_ns // (window.operations + 1)
+        elif passed_ns >= WINDOW_NS and window.operations >= LEAST_READINGS:
             median_ns = histogram.percentile(window.service, 50) or 0
             self.took_ns = median_ns if median_ns >= LONGER * self.before_ns else 0
         return self.took_ns > 0

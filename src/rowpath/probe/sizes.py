@@ -6,7 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass, field
 
-from rowpath.analysis.size_choice import LEAST_BLOCKS, SizeChoice, by_size, chosen, keeps_up, of_p99, surely_longer
+from rowpath.analysis.size_choice import LEAST_BLOCKS, by_size, keeps_up, of_p99, surely_longer
 from rowpath.analysis.statistics.intervals import difference
 from rowpath.model.sizing import SizeBlock
 
@@ -36,10 +36,6 @@ class SizeSearch:
         open_ends = [size for size in self._edge(tried) if len(tried[size]) < CERTAINLY]
         repeated = [self.most] if len(tried[self.most]) < LEAST_BLOCKS else []
         return sorted({*again, *new, *open_ends, *repeated})
-
-    def choice(self) -> SizeChoice:
-        """What the blocks say so far."""
-        return chosen(self.blocks)
 
     def _edge(self, tried: dict[int, list[SizeBlock]]) -> list[int]:
         """The largest size that does not keep up below the ones that do, and the next one tried; none: all keep up."""

@@ -34,6 +34,7 @@ from rowpath.own_database.probed_query import BUSY_SHARE, GRACE_S, ProbedQuery
 from rowpath.own_database.question import ProbeOptions
 from rowpath.own_database.refusals import error_of
 from rowpath.own_database.throttled_worker import ThrottledWorker
+from rowpath.planning.client_groups import not_shared
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import full_sets
 from rowpath.probe.run import redacted
@@ -44,7 +45,7 @@ from rowpath.runners.process import RunnerFailure
 
 LOAD, WATCH = "load", "watch"
 BLOCKS = 40  # that the budget should have room for
-SHORTEST_S, LONGEST_S = 0.5, 10.0  # of a block
+SHORTEST_S, LONGEST_S = 1.0, 10.0  # of a block: it has a window of the sentinel's, and more
 EXECUTIONS = 20  # of each connection that a block has room for at least
 ALONE = 5  # executions by one connection, to know what one takes
 SETTLING = {True: 6, False: 2}  # executions on each connection before blocks, with and without parameters
@@ -87,9 +88,9 @@ def sized_paths(candidates: Candidates, options: ProbeOptions) -> SizedPaths:
 
 def _why_not(planned: PlannedPath) -> str:
     """Why a path cannot share arrivals among its clients; empty when it can."""
-    adapter, title = planned.adapter, language(planned.adapter.language).title
-    if not language(adapter.language).shared_dispatch:
-        return f"the runner of {title} has no shared dispatch"
+    adapter = planned.adapter
+    if why := not_shared(adapter, planned.path):
+        return why
     if len(adapter.coordinates.get("clients", ())) < 2:
         return f"{adapter.driver} has only one connection"
     return "" if planned.path.fetch_form == "row" else f"{adapter.driver} delivers no rows"
@@ -99,8 +100,7 @@ class SizingProcesses(Processes):
     """The load's clients in one process, the connection that watches in another."""
 
     def __init__(self, load: ThrottledWorker, watch: ThrottledWorker) -> None:
-        super().__init__(load.planned, load.instance, {})
-        self.workers = [load, watch]
+        super().__init__(load.planned, load.instance, {}, workers=[load, watch])
         self.seats = {LOAD: Seat(load, 0, 0), WATCH: Seat(watch, 0, 1)}
 
     @override
@@ -118,6 +118,7 @@ class SizingRun(ProbedQuery):
     progress: Progress
     seed: int
     say: Callable[[str], None]
+    proves_rows: ClassVar[bool] = False
     sentinel_kind: ClassVar[type[Sentinel]] = Sentinel
     search_kind: ClassVar[type[SizeSearch]] = SizeSearch
     _processes: SizingProcesses = field(init=False)
@@ -140,7 +141,7 @@ class SizingRun(ProbedQuery):
     def _connections_to_come(self, free: FreeConnections, most: int) -> str:
         callers = fmt.counted(self.options.clients, "caller")
         others = f"; {fmt.counted(free.others, 'other session')} active" if free.others else ""
-        taken = f"up to {most} for {callers} and 1 that watches, half of them at most"
+        taken = f"up to {most} for {callers} and 1 that watches, at most half of the free ones"
         return f"sizing {self.access.target.shown}: {free.shown}: {taken}{others}"
 
     def _executions_to_come(self, most: int, execution_s: float) -> str:
@@ -149,7 +150,7 @@ class SizingRun(ProbedQuery):
         count = busy_s * (rate or most / execution_s)
         at = f"{fmt.count(rate)} a second" if rate else f"{fmt.duration(execution_s * 1e9)} each"
         return (
-            f"read only, at most {fmt.count(round(count))} executions ({at}), "
+            f"read only, about {fmt.count(round(count))} executions ({at}), "
             f"within {fmt.clock(self.budget.total_s)}, busy for at most half of it"
         )
 

@@ -32,7 +32,7 @@ def problems(evidence: Evidence, analysis: Analysis) -> tuple[str, ...]:
 
 def _incomplete(evidence: Evidence) -> Iterator[str]:
     journal = evidence.journal
-    if journal.probe:
+    if journal.of_own_database:
         yield "it is a probe of one database, and no one else can repeat it"
     elif not journal.run.experiment.name:
         yield "it names no experiment"

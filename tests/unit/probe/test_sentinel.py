@@ -6,7 +6,7 @@ import pytest
 
 from rowpath.execution.mixed_load.shared_counters import Snapshot
 from rowpath.model import histogram
-from rowpath.probe.sentinel import LEAST_READINGS, WINDOW_NS, Sentinel
+from rowpath.probe.sentinel import WINDOW_NS, Sentinel
 
 BEFORE_NS = 100_000
 LOOK_NS = 100_000_000
@@ -48,12 +48,25 @@ def test_twice_as_long_over_most_of_the_window_ends_it() -> None:
     assert sentinel.took_ns == pytest.approx(2.2 * BEFORE_NS, rel=0.01)
 
 
-def test_few_readings_say_nothing_and_one_that_never_ends_says_it_all() -> None:
+def test_a_query_that_never_ends_says_it_all() -> None:
     sentinel, counters = Sentinel(BEFORE_NS), Counters()
-    few = (LEAST_READINGS - 1) // (WINDOW_NS // LOOK_NS + 1)
-    assert not any(looks(sentinel, counters, 9 * BEFORE_NS, 12, readings=few))
     assert looks(sentinel, counters, BEFORE_NS, 1, under_way_ns=WINDOW_NS + 1) == [True]
     assert sentinel.took_ns > WINDOW_NS
+
+
+@pytest.mark.parametrize("took_ms", [30, 60, 200])
+def test_a_server_so_slow_that_few_readings_fit_into_the_window(took_ms: int) -> None:
+    sentinel, counters = Sentinel(BEFORE_NS), Counters()
+    each = LOOK_NS // (took_ms * 1_000_000)
+    seen = [counters.snapshot(took_ms * 1_000_000, readings=each or number % 2) for number in range(8)]
+    assert any(sentinel.too_long(snapshot) for snapshot in seen)
+    assert sentinel.took_ns >= 2 * BEFORE_NS
+
+
+def test_a_server_far_away_that_takes_its_usual_time_goes_on() -> None:
+    sentinel, counters = Sentinel(LOOK_NS), Counters()
+    assert not any(looks(sentinel, counters, LOOK_NS, 20, readings=1))
+    assert any(looks(sentinel, counters, 3 * LOOK_NS, 12, readings=0)[-1:])
 
 
 def test_another_block_begins_with_counters_of_its_own() -> None:

@@ -134,13 +134,13 @@ def sentences(sizing: Sizing | None) -> Iterator[Sentence]:
     most = f"at most {connections(question.most)} were tried"
     yield Sentence("sizing", f"{question.free}: {most}, half of the free ones at most.")
     if question.others:
-        yield Sentence("sizing", f"{fmt.counted(question.others, 'other session')} worked meanwhile.")
+        yield Sentence("sizing", f"{fmt.counted(question.others, 'other session')} had worked just before.")
     if sizing.failed:
         yield Sentence("sizing", f"{fmt.counted(sizing.failed, 'operation')} failed and count in no percentile.")
     if 0 < sizing.fewest < FEW:
         few = f"A block had as few as {fmt.counted(sizing.fewest, 'operation')}"
         yield Sentence("sizing", f"{few}: its 99th percentile is its longest one. A larger --budget has longer blocks.")
-    for caveat in sizing.caveats:
+    for caveat in reversed(sizing.caveats):  # the last one says why it ended
         yield Sentence("uncertain", caveat, 1)
 
 
@@ -159,7 +159,7 @@ def sections(sizing: Sizing | None, _lookup: Lookup) -> Iterator[Section]:
         "connections",
         curves,
         fmt.duration,
-        "A point is the mean over the blocks of a size; sizes that did not keep up have none.",
+        "A point is of all blocks of a size; sizes that did not keep up have none.",
     )
     lines = (
         line(

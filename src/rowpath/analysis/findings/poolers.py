@@ -50,4 +50,5 @@ def _cure(record: PoolerRecord) -> str:
 
 
 def _rerun(evidence: Evidence, path: PathRecord) -> str:
-    return evidence.rerun("statement=bound" if path.statement == "prepared" else "pooler_mode=session")
+    cure = "statement=bound" if path.statement == "prepared" else "pooler_mode=session"
+    return evidence.rerun(f"pooler={path.pooler} {cure}")

@@ -28,7 +28,7 @@ def pool_too_small(evidence: Evidence) -> Iterator[Finding]:
             f"{cell.path.name}: its pool of {cell.path.connections} is too small in {phase_text(cell)}",
             f"borrowing takes {text.share(share)} of an operation; {faster.path.name} takes {how_much} of the time",
             "clients wait for a connection while the server could do more at once",
-            evidence.rerun(f"pool_size={faster.path.get('pool_size')}"),
+            _rerun(evidence, faster.path),
             (cell.path.name, faster.path.name),
             share,
         )
@@ -45,7 +45,7 @@ def pool_too_large(evidence: Evidence) -> Iterator[Finding]:
             f"{cell.path.name}: its pool of {cell.path.connections} is too large in {phase_text(cell)}",
             f"{faster.path.name} takes {how_much} of the time",
             "more sessions at once than the server has processors for: they take turns and hold one another up",
-            evidence.rerun(f"pool_size={faster.path.get('pool_size')}"),
+            _rerun(evidence, faster.path),
             (cell.path.name, faster.path.name),
         )
 
@@ -64,7 +64,7 @@ def validation_round_trip(evidence: Evidence) -> Iterator[Finding]:
                 f"in {phase_text(counts)}",
                 f"{text.count(each)} round trips per operation, {text.count(floor)} without",
                 "it validates a connection that it lends, or resets one that comes back",
-                evidence.rerun("validation=none profile=tuned"),
+                evidence.rerun(f"pool={path.pool} validation=none profile=tuned"),
                 (path.name,),
             )
 
@@ -85,6 +85,12 @@ def pool_leak(evidence: Evidence) -> Iterator[Finding]:
             evidence.rerun(),
             (name,),
         )
+
+
+def _rerun(evidence: Evidence, path: PathRecord) -> str:
+    size = f"pool_size={path.get('pool_size')}"
+    clients = f" clients={path.clients}" if path.clients > 1 else ""
+    return evidence.rerun(f"pool={path.pool} {size}{clients}")
 
 
 def _trips(number: float) -> str:

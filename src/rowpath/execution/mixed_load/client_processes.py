@@ -101,18 +101,28 @@ class Processes:
 
     lead_ns = LEAD_NS
 
-    def __init__(self, planned: PlannedPath, instance: Instance, connections: Mapping[str, int], **how: Any) -> None:
-        """`connections`: how many each group needs; `how`: log and time of a `Worker`. Errors: RunnerFailure."""
+    def __init__(
+        self,
+        planned: PlannedPath,
+        instance: Instance,
+        connections: Mapping[str, int],
+        workers: Sequence[Worker] = (),
+        **how: Any,
+    ) -> None:
+        """`connections`: how many each group needs; `how`: log and time of a `Worker`. Errors: RunnerFailure.
+
+        `workers`: those that are there already, instead of one or of one for each group.
+        """
         self.planned = planned
         self.instance = instance
         self.seats: dict[str, Seat] = {}
-        self.workers: list[Worker] = []
+        self.workers: list[Worker] = list(workers)
         self._at_work: list[Worker] = []
         self._prepared: set[tuple[int, str]] = set()
         own = planned.path.processes == "own"
         try:
             shares = [{name: count} for name, count in connections.items()] if own else [dict(connections)]
-            for share in filter(None, shares):
+            for share in () if workers else shares:
                 worker = Worker(planned, instance, clients=sum(share.values()), pinned=True, **how)
                 first = 0
                 for name, count in share.items():
