@@ -34,6 +34,7 @@ FIGURES = {
     "embedded": "1 min",
     "hand_written": "16 min",
     "layers": "15 min",
+    "pools": "9 min",
     "drain": "2 min",
     "streaming_memory": "8 min",
     "groups_memory": "40 min",

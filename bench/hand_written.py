@@ -154,11 +154,17 @@ def our_block(worker: Worker, work: PreparedPhase, operations: int) -> tuple[int
 
 
 def their_block(worker: Worker, theirs: Program, operations: int) -> tuple[int, int]:
-    """The same of theirs: where ours is measured, and away from there before and after, as ours is."""
+    """The same of theirs."""
+    ns, touch, *_own = their_figures(worker, theirs, operations)
+    return ns, touch
+
+
+def their_figures(worker: Worker, theirs: Program, operations: int) -> list[int]:
+    """What theirs answers: where ours is measured, and away from there before and after, as ours is."""
     worker.take_cores()  # and with it the server, which serves both
     theirs.pin(worker.cpus, language(worker.planned.adapter.language).helper_threads)
     try:
-        return theirs.block(operations)
+        return theirs.figures(operations)
     finally:
         theirs.pin(cpus.spare_cpus())
         worker.leave_cores()

@@ -37,9 +37,11 @@ def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
     if rival.language == "java":
         return _java(directory, source, rival, ours)
     if rival.language == "node":
-        return Command(("node", str(_beside_packages(directory, start, source)), rival.driver), start.environment)
-    make = _compiled_go if rival.language == "go" else _compiled_rust
-    return Command((str(make(directory, source, ours)),), start.environment)
+        return Command(("node", str(beside_packages(directory, start, source)), rival.driver), start.environment)
+    if rival.language == "go":
+        beside = source.parent / f"{rival.driver}.go"
+        return Command((str(compiled_go(directory, source, ours, beside)),), start.environment)
+    return Command((str(_compiled_rust(directory, source, ours)),), start.environment)
 
 
 def _java(directory: Path, source: Path, rival: Rival, ours: PlannedPath) -> Command:
@@ -65,7 +67,7 @@ def java_command(
     return Command((jvm.java_command(), *arguments), {"LC_ALL": "C.UTF-8"})
 
 
-def _beside_packages(directory: Path, start: Command, source: Path) -> Path:
+def beside_packages(directory: Path, start: Command, source: Path) -> Path:
     """A copy in a folder that has the runner's own packages: Node looks for them beside the program."""
     packages = Path(start.arguments[1]).parents[2] / "node_modules"  # PACKAGES/RUNNER/core/main.js
     folder = directory / "by-hand"
@@ -78,10 +80,10 @@ def _beside_packages(directory: Path, start: Command, source: Path) -> Path:
     return folder / source.name
 
 
-def _compiled_go(directory: Path, source: Path, ours: PlannedPath) -> Path:
-    """Built with the modules of the runner's go.mod, and with cgo where ours is."""
+def compiled_go(directory: Path, source: Path, ours: PlannedPath, *beside: Path) -> Path:
+    """Built with the modules of the runner's go.mod, with cgo where ours is; `beside`: more files of the program."""
     driver = ours.adapter.driver
-    files = {source, source.parent / "conversation.go", source.parent / f"{driver}.go"}
+    files = {source, source.parent / "conversation.go", *beside}
     go: Any = manifest.toolchain("go")
     program = directory / f"go-{driver}"
     environment = go.BUILDING | {"CGO_ENABLED": str(int(ours.adapter.build.get("cgo", False)))}
@@ -145,9 +147,13 @@ class Program:
 
     def block(self, operations: int) -> tuple[int, int]:
         """Nanoseconds and touch sum of so many operations from the first key on."""
+        ns, touch, *_own = self.figures(operations)
+        return ns, touch
+
+    def figures(self, operations: int) -> list[int]:
+        """The same with what the program itself times within an operation, in ns."""
         self._tell(f"{operations}\n")
-        ns, touch = self._answer().split()
-        return int(ns), int(touch)
+        return [int(each) for each in self._answer().split()]
 
     def pin(self, cores: Sequence[int], helpers: tuple[str, ...] = ()) -> None:
         """Bring it to these cores, its runtime's helper threads to the spare ones."""

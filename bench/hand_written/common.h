@@ -1,8 +1,9 @@
 /* What a small program needs around its loop: settings and commands on stdin,
    keys from a file, the clock, and a timestamp from its text. Settings are
    lines `name=value` up to an empty line; then each line is a number of
-   operations, answered by `nanoseconds touch`. The password comes this way, so
-   it is on no command line. */
+   operations, answered by `nanoseconds touch`; a program adds the nanoseconds
+   that it times within an operation, if any. The password comes this way, so it
+   is on no command line. */
 #ifndef HAND_WRITTEN_COMMON_H
 #define HAND_WRITTEN_COMMON_H
 

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the programs of layers have in common: their settings, and the loop with its clock; as in
- * conversation.py.
+ * What the programs of layers and pools have in common: their settings, and the loop with its
+ * clock; as in conversation.py.
  */
 final class Conversation {
   /** Does an operation of a key, and gives what its objects touch. */
@@ -25,6 +25,9 @@ final class Conversation {
   private final BufferedReader in =
       new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
   private final Map<String, String> settings = new HashMap<>();
+
+  /** What operations time themselves is added here. */
+  long ownNs;
 
   Conversation() throws IOException {
     for (String line = in.readLine(); !line.isEmpty(); line = in.readLine()) {
@@ -52,17 +55,23 @@ final class Conversation {
     }
   }
 
+  /** Serves an operation that takes a line of the file of keys. */
+  void serve(Operation<String> operation) throws Exception {
+    serve(operation, Files.readAllLines(Path.of(get("keys"))));
+  }
+
   private <K> void serve(Operation<K> operation, List<K> keys) throws Exception {
     System.out.println("ready");
     for (String line = in.readLine(); line != null; line = in.readLine()) {
       long operations = Long.parseLong(line);
       long touch = 0;
+      ownNs = 0;
       long begin = System.nanoTime();
       for (long i = 0; i < operations; i++) {
         touch += operation.run(keys.get((int) (i % keys.size())));
       }
       long ns = System.nanoTime() - begin;
-      System.out.println(ns + " " + Long.toUnsignedString(touch));
+      System.out.println(ns + " " + Long.toUnsignedString(touch) + " " + ownNs);
     }
   }
 }

@@ -1,7 +1,8 @@
-"""What the programs of layers have in common: their settings, the loop with its clock, and reading what came.
+"""What the programs of layers and pools have in common: their settings, the loop with its clock, and reading what came.
 
 On standard input settings come first, a line `name=value` each, then an empty line; `ready` is the answer. Each further
-line is a number of operations, answered by `ns touch`. A touch has what a run's has of such objects: 5 for a list.
+line is a number of operations, answered by `ns touch`; a pool's program adds what it times itself. A touch has what a
+run's has of such objects: 5 for a list.
 """
 
 import sys
@@ -56,3 +57,12 @@ async def serve_tasks(operation, keys):
         for at in range(int(line)):
             touch += await operation(keys[at % len(keys)])
         print(perf_counter_ns() - begin, touch, flush=True)
+
+
+def serve_blocks(run):
+    """The same of a function that does so many operations; it gives their touch and the nanoseconds it timed itself."""
+    print("ready", flush=True)
+    for line in sys.stdin:
+        begin = perf_counter_ns()
+        touch, own_ns = run(int(line))
+        print(perf_counter_ns() - begin, touch, own_ns, flush=True)
