@@ -29,7 +29,8 @@ def _needed(groups: list[tuple[str, int]], stage_clients: dict[str, int], path_c
     made = tuple(ClientGroupTable(name, phase="library.read", clients=clients) for name, clients in groups)
     experiment = SimpleNamespace(client_groups=made, stages=(stage,))
     plan: Any = SimpleNamespace(
-        experiment=experiment, paths=[SimpleNamespace(path=SimpleNamespace(clients=path_clients))]
+        experiment=experiment,
+        paths=[SimpleNamespace(path=SimpleNamespace(clients=path_clients, connections=path_clients))],
     )
     return client_groups.needed(plan)
 
