@@ -162,15 +162,15 @@ final class Clients {
 
   /** The connection's, how the clients run, which CPU time is reported, and the pool's. */
   void facts(Adapter.Facts facts) throws Exception {
+    if (pool != null) {
+      pool.facts(facts); // before a connection is borrowed for the others
+    }
     first().facts(facts);
     Map<String, Object> settings = facts.settings();
     settings.put("clients", String.valueOf(adapters.size()));
     if (threads != null) {
       settings.put("concurrency", threads.name());
       settings.put("cpu_of_clients", threads.cpuSource());
-    }
-    if (pool != null) {
-      pool.facts(facts);
     }
   }
 
