@@ -38,7 +38,11 @@ final class Clients {
         this.adapters.add(adapter);
       }
     } catch (Throwable failed) {
-      close();
+      try {
+        close();
+      } catch (Exception too) {
+        failed.addSuppressed(too);
+      }
       throw failed;
     }
     connectNs = firstNs;
@@ -188,7 +192,11 @@ final class Clients {
       }
     }
     if (pool != null) {
-      pool.close();
+      try {
+        pool.close();
+      } catch (Exception failed) {
+        first = first == null ? failed : first;
+      }
     }
     if (first != null) {
       throw first;
