@@ -62,11 +62,23 @@ final class Clients {
     return adapters.size();
   }
 
-  /** Executes a statement on the first connection, or on every one. */
-  void run(String statement, boolean every) throws Exception {
-    for (Adapter adapter : every ? adapters : adapters.subList(0, 1)) {
-      adapter.run(statement);
+  /**
+   * Executes a statement on the first connection, or on every one; on how many it did so. A pool
+   * lends one: which ones several clients would have is not known.
+   */
+  int run(String statement, boolean every, boolean ignoreErrors) throws Exception {
+    int reached = 0;
+    for (Adapter adapter : every && pool == null ? adapters : adapters.subList(0, 1)) {
+      try {
+        adapter.run(statement);
+        reached++;
+      } catch (Exception failed) {
+        if (!ignoreErrors) {
+          throw failed;
+        }
+      }
     }
+    return reached;
   }
 
   /** The phase, made ready on every connection. */
