@@ -251,6 +251,7 @@ final class GroupClient extends CacheLinePadded implements Runnable {
         Thread.onSpinWait();
       }
       now = System.nanoTime();
+      sliceNs = now; // a virtual thread only sleeps here
     }
     return now;
   }
