@@ -14,12 +14,12 @@ export async function poolOf(adapter) {
   return Object.assign(pool, { lent: 0 });
 }
 
-/** Opens so many connections: how long the first one took. */
+/** Opens so many connections: how long that took. */
 export async function fill(pool, size) {
   const started = clock();
   const lent = [await pool.borrow()];
-  const tookNs = clock() - started;
   const others = await Promise.allSettled(Array.from({ length: size - 1 }, () => pool.borrow()));
+  const tookNs = clock() - started;
   for (const each of others) if (each.status === "fulfilled") lent.push(each.value);
   for (const each of lent) pool.release(each);
   const refused = others.find((each) => each.status === "rejected");
