@@ -66,7 +66,8 @@ export async function fill(pool, size) {
 export function loansOf(pool, adapter) {
   return {
     borrow: () => loan(pool),
-    lost: () => pool.lost,
+    // Whether the connection, or the pool, was lost with this error.
+    loses: (error) => pool.loses?.(error) ?? false,
     seat: (lent) => {
       pool.lent++;
       adapter.seat(lent);
@@ -80,11 +81,14 @@ export function loansOf(pool, adapter) {
 
 /** Does something on a borrowed connection, untimed. */
 export async function onLoan(pool, adapter, work) {
-  const { borrow, seat, release } = loansOf(pool, adapter);
+  const { borrow, loses, seat, release } = loansOf(pool, adapter);
   const lent = await borrow();
   try {
     seat(lent);
     return await work();
+  } catch (error) {
+    loses(error);
+    throw error;
   } finally {
     release(lent);
   }
@@ -98,7 +102,7 @@ export function lending(operation, rollback) {
   return `const lent = await borrow();
       borrowed = clock();
       try { seat(lent); ${operation} worked = clock(); }
-      catch (error) { ${rollback && `if (!lost()) { ${rollback} }`} throw error; }
+      catch (error) { if (!loses(error)) { ${rollback} } throw error; }
       finally { release(lent); }`;
 }
 

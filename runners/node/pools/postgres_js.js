@@ -6,6 +6,9 @@
 import postgres from "postgres";
 import { Failure } from "../core/failure.js";
 
+const FATAL = ["FATAL", "PANIC"];
+const BROKEN = /^(CONNECTION_|E[A-Z]+$)/; // its own codes and the system's
+
 export default class PostgresJsPool {
   constructor(settings, size, shipped) {
     this.size = size;
@@ -15,14 +18,22 @@ export default class PostgresJsPool {
     // A new connection that fetches no types never comes to `reserve` (its issue 751), nor does one that is opened again
     // (1195): by itself it does that after half an hour or more.
     const lasting = shipped ? {} : { max_lifetime: null };
-    const onclose = () => this.#closed();
+    const onclose = () => {
+      this.open--;
+      this.#lose();
+    };
     this.sql = postgres({ ...settings, ...lasting, onclose, fetch_types: true, max: size });
   }
 
-  #closed() {
-    this.open--;
+  #lose() {
     this.lost ??= new Failure("connect", "a connection of the pool was closed", "CONNECTION_CLOSED");
     for (const refuse of [...this.waiting]) refuse(this.lost);
+  }
+
+  /** Whether no connection is lent any more; it never answers what is sent on one after such an error. */
+  loses({ severity, code }) {
+    if (FATAL.includes(severity) || BROKEN.test(code)) this.#lose();
+    return this.lost !== null;
   }
 
   borrow() {
