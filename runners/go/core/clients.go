@@ -11,7 +11,7 @@ type clients struct {
 	pool      Pool // nil: each adapter has a connection of its own
 	options   Options
 	work      []chan func() // nil with a single client, which runs on the loop's own goroutine
-	connectNs int64         // of the first one
+	connectNs int64         // of the first one; of a pool: of all
 }
 
 func openClients(make_ func() Adapter, options Options) (*clients, error) {

@@ -89,23 +89,21 @@ func poolOf(adapter Adapter, options Options) (Pool, error) {
 	return pooled.OpenPool(options)
 }
 
-// fill opens so many connections: what the first one took.
-func fill(pool Pool, size int) (firstNs int64, err error) {
+// fill opens so many connections: what that took.
+func fill(pool Pool, size int) (tookNs int64, err error) {
 	lent := make([]any, 0, size)
+	start := NowNs()
 	for len(lent) < size && err == nil {
 		var one any
-		start := NowNs()
 		if one, err = pool.Borrow(); err == nil {
 			lent = append(lent, one)
 		}
-		if len(lent) == 1 && firstNs == 0 {
-			firstNs = NowNs() - start
-		}
 	}
+	tookNs = NowNs() - start
 	for _, one := range lent {
 		err = errors.Join(err, pool.Return(one))
 	}
-	return firstNs, err
+	return tookNs, err
 }
 
 // onLoan does something on a borrowed connection, untimed.

@@ -49,7 +49,9 @@ func (c *Counters) Restart() error {
 	if c.encoder != nil {
 		return Again
 	}
+	borrowNs := c.borrowNs // the loan goes on
 	c.undo()
+	c.borrowNs = borrowNs
 	return nil
 }
 

@@ -13,6 +13,7 @@ final class Arrivals {
   private final long[] callers; // when each stood in the queue again, a ring; null: open loop
   private long taken;
   private long joined;
+  private long lastDueNs;
 
   /** Of the group with these fields of the request {@code client-groups}. */
   private Arrivals(Map<?, ?> fields) {
@@ -50,10 +51,14 @@ final class Arrivals {
     return true;
   }
 
-  /** A caller whose operation has ended stands in the queue again from that instant on. */
+  /**
+   * A caller whose operation has ended stands in the queue again from that instant on, or from when
+   * the one before it does: its client may have come here late.
+   */
   synchronized void join(long dueNs) {
     if (callers != null) {
-      callers[(int) (joined++ % callers.length)] = dueNs;
+      lastDueNs = Math.max(dueNs, lastDueNs);
+      callers[(int) (joined++ % callers.length)] = lastDueNs;
     }
   }
 

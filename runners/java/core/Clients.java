@@ -38,7 +38,11 @@ final class Clients {
         this.adapters.add(adapter);
       }
     } catch (Throwable failed) {
-      close();
+      try {
+        close();
+      } catch (Exception too) {
+        failed.addSuppressed(too);
+      }
       throw failed;
     }
     connectNs = firstNs;
@@ -58,11 +62,23 @@ final class Clients {
     return adapters.size();
   }
 
-  /** Executes a statement on the first connection, or on every one. */
-  void run(String statement, boolean every) throws Exception {
-    for (Adapter adapter : every ? adapters : adapters.subList(0, 1)) {
-      adapter.run(statement);
+  /**
+   * Executes a statement on the first connection, or on every one; on how many it did so. A pool
+   * lends one: which ones several clients would have is not known.
+   */
+  int run(String statement, boolean every, boolean ignoreErrors) throws Exception {
+    int reached = 0;
+    for (Adapter adapter : every && pool == null ? adapters : adapters.subList(0, 1)) {
+      try {
+        adapter.run(statement);
+        reached++;
+      } catch (Exception failed) {
+        if (!ignoreErrors) {
+          throw failed;
+        }
+      }
     }
+    return reached;
   }
 
   /** The phase, made ready on every connection. */
@@ -162,15 +178,15 @@ final class Clients {
 
   /** The connection's, how the clients run, which CPU time is reported, and the pool's. */
   void facts(Adapter.Facts facts) throws Exception {
+    if (pool != null) {
+      pool.facts(facts); // before a connection is borrowed for the others
+    }
     first().facts(facts);
     Map<String, Object> settings = facts.settings();
     settings.put("clients", String.valueOf(adapters.size()));
     if (threads != null) {
       settings.put("concurrency", threads.name());
       settings.put("cpu_of_clients", threads.cpuSource());
-    }
-    if (pool != null) {
-      pool.facts(facts);
     }
   }
 
@@ -188,7 +204,11 @@ final class Clients {
       }
     }
     if (pool != null) {
-      pool.close();
+      try {
+        pool.close();
+      } catch (Exception failed) {
+        first = first == null ? failed : first;
+      }
     }
     if (first != null) {
       throw first;

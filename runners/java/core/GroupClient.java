@@ -131,8 +131,8 @@ final class GroupClient extends CacheLinePadded implements Runnable {
   }
 
   /** The next arrival; false: there is none, or the end is here. */
-  private boolean take(long now, long zero) {
-    if (slot.ended(now) || !arrivals.take(arrival, zero)) {
+  private boolean take(long zero) {
+    if (slot.ended(System.nanoTime()) || !arrivals.take(arrival, zero)) {
       return false;
     }
     row = (int) (arrival.number % rowsOfItsOwn);
@@ -144,7 +144,7 @@ final class GroupClient extends CacheLinePadded implements Runnable {
 
   /** One operation with the wait before it; returns when it ended. */
   private long turn(long now, long zero) {
-    if (arrivals != null && !take(now, zero)) {
+    if (arrivals != null && !take(zero)) {
       over = true;
       return now;
     }
@@ -251,6 +251,7 @@ final class GroupClient extends CacheLinePadded implements Runnable {
         Thread.onSpinWait();
       }
       now = System.nanoTime();
+      sliceNs = now; // a virtual thread only sleeps here
     }
     return now;
   }

@@ -264,19 +264,15 @@ final class Session implements Runnable {
 
   private Map<String, Object> run(Map<String, Object> request) throws Exception {
     boolean every = Boolean.TRUE.equals(request.get("every_client"));
+    boolean ignoreErrors = Boolean.TRUE.equals(request.get("ignore_errors"));
+    int reached = opened().count();
     List<Long> ns = new ArrayList<>();
     for (Object statement : (List<?>) request.get("statements")) {
       long start = System.nanoTime();
-      try {
-        opened().run((String) statement, every);
-      } catch (Exception ignored) {
-        if (!Boolean.TRUE.equals(request.get("ignore_errors"))) {
-          throw ignored;
-        }
-      }
+      reached = Math.min(reached, opened().run((String) statement, every, ignoreErrors));
       ns.add(System.nanoTime() - start);
     }
-    return Map.of("ns", ns, "clients", every ? opened().count() : 1);
+    return Map.of("ns", ns, "clients", every ? reached : 1);
   }
 
   private Map<String, Object> load(Map<String, Object> request) throws Exception {

@@ -23,6 +23,9 @@ public final class Hikari extends JdbcPool {
     config.setDataSource(connections);
     config.setMaximumPoolSize(size);
     config.setConnectionTimeout(PATIENCE_MS);
+    if (validation != Validation.SHIPPED) {
+      config.setMaxLifetime(0); // else each is closed after half an hour, and another opened
+    }
     pool = new HikariDataSource(config);
     return pool;
   }

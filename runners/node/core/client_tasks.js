@@ -62,7 +62,9 @@ export class ClientTasks extends Clients {
     );
     return async () => {
       const cpu = threadCpuNs();
-      const watch = new LoopWatch(clients.filter(Boolean).map((client) => client.slot.head));
+      const present = clients.filter(Boolean);
+      const watch = new LoopWatch(present.map((client) => client.slot.head));
+      for (const [i, client] of present.entries()) client.lastLook = () => watch.last(i);
       const done = await Promise.all(clients.map((client) => client?.work())).finally(() => watch.stop());
       const busy = done.filter(Boolean);
       for (const each of busy) each.cpuNs = 0;

@@ -69,6 +69,7 @@ return async function work() {
       if (!(await until(then + ${AFTER_FAILURE_NS}, 0))) break;
     }
   }
+  lastLook();
   head[0] = state;
   return { operations, failed, rows, total: total + BigInt(sum), begunNs: started, endedNs: then, cpuNs: threadCpuNs() - cpu };
 };`;
@@ -138,7 +139,8 @@ export class GroupClient {
     const schedule = pacing === "closed" ? null : (zeroNs) => SCHEDULES[pacing](assignment, zeroNs);
     const place = { first, last: first + own - 1, limit, pauseNs, spinNs, schedule, bucketOf };
     const note = (error) => this.#note(error);
-    return sampler.made(source, { ...slot, ...place, ...waiting(slot.control, !sampler.async), note });
+    const lastLook = () => this.lastLook?.();
+    return sampler.made(source, { ...slot, ...place, ...waiting(slot.control, !sampler.async), note, lastLook });
   }
 
   #note(error) {

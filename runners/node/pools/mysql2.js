@@ -21,6 +21,10 @@ export default class Mysql2Pool {
   }
 
   /** Its documentation names no counts: these are its own lists. */
+  get free() {
+    return this.core._freeConnections.length > 0;
+  }
+
   get inUse() {
     return this.core._allConnections.length - this.core._freeConnections.length;
   }

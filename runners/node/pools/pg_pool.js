@@ -4,8 +4,8 @@
 
 import pg from "pg";
 
-// By itself it closes a connection that was idle for ten seconds, and lets a borrower wait for ever.
-const LASTING = { idleTimeoutMillis: 0, connectionTimeoutMillis: 30_000 };
+// By itself it closes a connection that was idle for ten seconds.
+const LASTING = { idleTimeoutMillis: 0 };
 
 export default class PgPool {
   constructor(settings, size, shipped) {
@@ -21,6 +21,10 @@ export default class PgPool {
 
   release(client) {
     client.release();
+  }
+
+  get free() {
+    return this.pool.idleCount > this.pool.waitingCount;
   }
 
   get inUse() {

@@ -37,6 +37,8 @@ def test_round_trips(lending: Subject) -> None:
     trips = {how: cases.round_trips(lending, pool, validation=how) for how in ("none", "borrow")}
     assert trips == {"none": prepared, "borrow": prepared + 1}
     assert cases.round_trips(lending, "none") == 1
+    shipped = {"profile": "shipped", "statement": "prepared", "validation": "borrow"}
+    assert cases.round_trips(lending, pool, **shipped) == prepared  # its own validation: none after so short a while
 
 
 def test_a_wrong_validation_is_refused(lending: Subject, tmp_path: Path) -> None:

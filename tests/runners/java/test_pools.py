@@ -16,7 +16,7 @@ from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import PhaseSpec
+from rowpath.runners.protocol import PhaseSpec, RunReply, RunStatements
 from rowpath.workloads.workload_file import load_workload
 from tests.engines.insides import ask
 from tests.runners.insides import slot_of
@@ -206,6 +206,19 @@ def test_what_a_pool_does_not_do(instances: Instances, tmp_path: Path) -> None:
         pytest.raises(RunnerFailure, match="started without the pool hikaricp"),
     ):
         talk.open(options)
+
+
+@pytest.mark.parametrize(("path", "reached"), [(path_of("pgjdbc", clients="3"), 3), (pooled("hikaricp"), 1)])
+def test_a_statement_on_every_connection(path: AccessPath, reached: int, instances: Instances) -> None:
+    def on_every(talk: Talk, statement: str, **more: bool) -> int:
+        what = {"statements": [statement], "every_client": True}
+        return talk.ask(RunStatements, RunReply, **what, **more).clients
+
+    with talk_on(path, instances) as talk:
+        assert on_every(talk, "SELECT 1") == reached
+        assert on_every(talk, "CREATE TABLE made_once (n integer)", ignore_errors=True) == 1
+        assert on_every(talk, "DROP TABLE made_once", ignore_errors=True) == 1
+        assert on_every(talk, "DROP TABLE made_once", ignore_errors=True) == 0
 
 
 @pytest.mark.parametrize("concurrency", ["threads", "virtual-threads"])

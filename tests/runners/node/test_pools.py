@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from rowpath.execution.mixed_load.shared_counters import GAVE_UP
+from rowpath.model.workload import Column
+from rowpath.runners import protocol
+from rowpath.workloads import codec
 from tests.runners.insides import slot_of
 from tests.runners.protocol import pool_cases as cases
 from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
@@ -16,6 +22,10 @@ POOLS = {"pg": "pg-pool", "postgres-js": "postgres-js", "mysql2": "mysql2"}
 BLOCKED_WORD = 14
 STALL_NS = 400_000_000
 RESOLUTION_NS = 15_000_000  # of the timer, and milliseconds that it rounds
+END_ONE = (
+    "SELECT pg_terminate_backend((SELECT min(pid) FROM pg_stat_activity"
+    " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()))"
+)
 
 
 @pytest.fixture(name="lending", scope="module", params=POOLS)
@@ -37,6 +47,39 @@ def test_a_pool_asks_nothing(lending: Subject) -> None:
         cases.round_trips(lending, pool, validation="borrow")
 
 
+@pytest.mark.parametrize("transaction", ["autocommit", "transaction"])
+def test_a_lost_connection_leaves_nobody_waiting(transaction: str, tmp_path: Path) -> None:
+    """Postgres.js may never lend it again: its pool lends none any more, and every client gives up."""
+    skip_without("node", "postgres-js")
+    columns, file = (Column(name="id", type="integer"),), tmp_path / "lost.rows"
+    codec.write_rows(file, [(id_,) for id_ in range(1, cases.ROWS + 1)], columns)
+    update = protocol.PhaseSpec(
+        name="write",
+        kind="execute",
+        sql="UPDATE ledger SET n = n + 1 WHERE id = ?",
+        table="ledger",
+        parameter_columns=columns,
+        transaction=transaction,
+    )
+    with (
+        subject("node", "postgres-js", tmp_path) as lending,
+        lending.talk() as watcher,
+        cases.lent(lending, "postgres-js", cases.SIZE + 2) as talk,
+    ):
+        talk.make_ledger(cases.ROWS)
+        talk.prepare_spec(update, protocol.ParameterSlice(file=str(file), first=0, count=cases.ROWS))
+        with talk.groups(Group("write", clients=cases.SIZE + 2)) as working:
+            counters = working.shared_counters
+            working.begin()
+            working.wait(lambda: counters.snapshot("group", time.monotonic_ns()).operations > cases.ROWS)
+            watcher.run(END_ONE)
+            working.wait(lambda: set(counters.states("group")) == {GAVE_UP})
+            failures = working.end()["group"].failures
+        assert ("connect", "CONNECTION_CLOSED") in {(failure.kind, failure.code) for failure in failures}
+        with pytest.raises(cases.RunnerFailure, match="of the pool was closed"):
+            talk.facts()
+
+
 def blocked(made: Subject, **stalls: str) -> list[int]:
     """How long the loop was blocked, as each of two clients has it."""
     with made.talk(clients=2, **stalls) as talk:
@@ -55,3 +98,21 @@ def test_the_longest_time_that_the_event_loop_was_blocked(tmp_path_factory: pyte
         first, second = blocked(made, stall_ns=str(STALL_NS), stall_every="50")
         assert first == second >= STALL_NS - RESOLUTION_NS
         assert max(blocked(made)) < first
+
+
+def test_who_was_done_before_the_loop_was_blocked_does_not_have_that(tmp_path_factory: pytest.TempPathFactory) -> None:
+    skip_without("node", "null-promise")
+    stalls = {"stall_ns": str(STALL_NS), "stall_every": "50"}
+    with (
+        subject("node", "null-promise", tmp_path_factory.mktemp("loop")) as made,
+        made.talk(clients=2, **stalls) as talk,
+    ):
+        talk.prepare_nothing()
+        early, late = (
+            Group(NOTHING, name, pause_ns=1_000_000, operations=n) for name, n in (("early", 5), ("late", 60))
+        )
+        with talk.groups(early, late) as working:
+            working.begin()
+            working.wait_until_done()
+            words = [int(slot_of(working.shared_counters, each.name, 0)[BLOCKED_WORD]) for each in (early, late)]
+    assert words[0] < STALL_NS - RESOLUTION_NS <= words[1]

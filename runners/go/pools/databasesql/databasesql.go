@@ -29,7 +29,8 @@ func Over(db *sql.DB, options core.Options) *Pool {
 	size := max(int(options.Number("pool_size")), 1)
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
-	return &Pool{db, options.Get("validation", "none") == "borrow", core.NewPatience()}
+	pings := options.Get("validation", "none") == "borrow" && options.Get("profile", "tuned") != "shipped"
+	return &Pool{db, pings, core.NewPatience()}
 }
 
 func (p *Pool) Borrow() (any, error) {

@@ -3,6 +3,7 @@ package pgxpool
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -12,6 +13,8 @@ import (
 
 // Name is the coordinate `pool`.
 const Name = "pgxpool"
+
+const lasting = 1000 * time.Hour // longer than any measurement
 
 // Pool is a pgxpool.Pool.
 type Pool struct {
@@ -29,7 +32,9 @@ func Over(connection *pgx.ConnConfig, options core.Options) (*Pool, error) {
 	}
 	config.ConnConfig = connection
 	config.MaxConns = int32(max(options.Number("pool_size"), 1))
-	if pings := options.Get("validation", "none") == "borrow"; pings || options.Get("profile", "tuned") != "shipped" {
+	if options.Get("profile", "tuned") != "shipped" {
+		config.MinConns, config.MaxConnLifetime, config.MaxConnIdleTime = config.MaxConns, lasting, lasting
+		pings := options.Get("validation", "none") == "borrow"
 		config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return pings }
 	}
 	made, err := pgxpool.NewWithConfig(context.Background(), config)

@@ -23,6 +23,9 @@ public abstract class JdbcPool implements Pool {
   /** How long a client waits for a connection before that is an error. */
   protected static final int PATIENCE_MS = 30_000;
 
+  private static final long RETURN_NS =
+      500_000_000; // for pools that take back on their own threads
+  private static final long LOOK_MS = 5;
   private static final Logger ALL = Logger.getLogger("");
 
   private DataSource pool;
@@ -106,7 +109,11 @@ public abstract class JdbcPool implements Pool {
   }
 
   @Override
-  public final void facts(Adapter.Facts facts) throws SQLException {
+  public final void facts(Adapter.Facts facts) throws Exception {
+    long start = System.nanoTime();
+    while (lent() > 0 && System.nanoTime() - start < RETURN_NS) {
+      Thread.sleep(LOOK_MS);
+    }
     facts.settings().put("pool_in_use", String.valueOf(lent()));
     facts.settings().put("pool_open", String.valueOf(open()));
     Class<?> own =
