@@ -24,6 +24,7 @@ from core.adapter import Adapter as RunnerAdapter
 from core.clients import Clients
 from core.group_client import Assignment, Done
 from core.operation import Operation
+from core.pacing import SharedArrivals
 from tests.waiting import PATIENCE_S
 
 
@@ -78,6 +79,14 @@ def test_clients_that_are_processes_share_no_arrivals(tmp_path: Path) -> None:
             working.begin()
             working.wait_until_done()
             assert working.end()["group"].operations == 6
+
+
+def test_callers_that_come_in_another_order_than_they_ended_in_are_due_in_the_order_of_the_queue() -> None:
+    arrivals = SharedArrivals(None, 3, 0)
+    assert [arrivals.take(10) for _ in range(3)] == [(0, 10), (1, 10), (2, 10)]
+    for due_ns in (30, 20, 40):
+        arrivals.join(due_ns)
+    assert [arrivals.take(10) for _ in range(3)] == [(3, 30), (4, 30), (5, 40)]
 
 
 def test_tasks_note_how_long_their_event_loop_was_blocked(tmp_path: Path) -> None:
