@@ -1,7 +1,7 @@
 """A pool of a driver's connections: every operation borrows one, does the driver's own work on it, and returns it."""
 
 import copy
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from textwrap import dedent, indent
 
@@ -83,10 +83,15 @@ class PoolAdapter(AboveDriver):
         return self.wait(outcome) if self.concurrency == "tasks" else outcome
 
     def connect(self):
-        self.open()
-        with self.lent(self.size) as every:
-            for lent in every:
-                self.adapter_of(self.beneath(lent))
+        try:
+            self.open()
+            with self.lent(self.size) as every:
+                for lent in every:
+                    self.adapter_of(self.beneath(lent))
+        except BaseException:
+            with suppress(Exception):  # what failed first is reported
+                self.shut()
+            raise
 
     def another(self):
         client = copy.copy(self)

@@ -81,6 +81,19 @@ def test_all_clients_share_the_pools_connections(
     wait_for_connections(watcher, 1)
 
 
+@pytest.mark.parametrize(("pool", "driver"), [("sqlalchemy", "psycopg"), ("asyncpg", "asyncpg")])
+def test_a_pool_that_does_not_open_leaves_no_connection(
+    start: Callable[..., Talk], postgresql: dict[str, Any], pool: str, driver: str
+) -> None:
+    watcher = start("psycopg")
+    watcher.open(**postgresql, transport="unix", statement="bound")
+    wait_for_connections(watcher, 1)
+    with pytest.raises(RunnerFailure) as refused:  # more than the server has
+        opened(start, postgresql, (pool, driver, "none", "tuned"), statement="bound", clients="1", pool_size="500")
+    assert refused.value.kind == "connect"
+    wait_for_connections(watcher, 1)
+
+
 @pytest.mark.parametrize("path", PATHS, ids=" ".join)
 def test_a_connection_comes_back_after_a_failed_operation(
     start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
