@@ -2,6 +2,7 @@
 
 import asyncio
 from functools import partial
+from operator import attrgetter
 
 import asyncpg
 
@@ -43,12 +44,16 @@ class Adapter(PoolAdapter):
         name = "fetch" if phase.delivers else "execute"
         text = parameters is not None and self.options.get("statement") == "text"
 
-        def work(lent):
+        def bound(lent):
             call = getattr(lent, name)
-            execute = call if text else lambda row: call(query, *row)
-            transacts = self.adapter_of(lent).transaction(phase)
-            return (execute, *transacts) if transacts else execute
+            return lambda row: call(query, *row)
 
+        execute = attrgetter(name) if text else bound
+
+        def in_transaction(lent):
+            return execute(lent), *(partial(lent.execute, word) for word in ("BEGIN", "COMMIT", "ROLLBACK"))
+
+        work = in_transaction if self.transaction(phase) else execute
         arguments = [with_literals(phase.sql, row, literal) for row in parameters] if text else parameters
         own = self.driver.operation(None, arguments)
         return LendingOperation(self, "works(lent)", work, own)

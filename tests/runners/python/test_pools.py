@@ -16,6 +16,7 @@ from rowpath.runners.manifest import load_manifest
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload, reset_for
+from tests.runners.protocol import pool_cases as cases
 from tests.runners.protocol.group_talk import Group, subject
 from tests.runners.python.engines import postgresql_fixture  # noqa: F401
 from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
@@ -125,6 +126,14 @@ def test_the_clients_of_a_group_write_down_how_long_they_waited(tmp_path: Path, 
             service_ns, borrow_ns, return_ns = words[6], words[12], words[13]
             assert min(borrow_ns, return_ns) > 0
             assert borrow_ns + return_ns < service_ns
+
+
+@pytest.mark.parametrize("pool", ["psycopg_pool", "sqlalchemy", "asyncpg"])
+@pytest.mark.parametrize("case", [cases.transactions, cases.errors_return])
+def test_a_transaction_begins_and_ends_on_the_lent_connection(tmp_path: Path, case: cases.Case, pool: str) -> None:
+    driver = "asyncpg" if pool == "asyncpg" else "psycopg"
+    with subject("python", driver, tmp_path, pool=pool, transport="tcp") as found:
+        case(found, pool)
 
 
 @pytest.mark.parametrize("pool", ["psycopg_pool", "sqlalchemy"])
