@@ -15,6 +15,7 @@ TIMEOUT_S = 30
 LENT = """\
 lent = {wait}borrow()
 borrowed = clock()
+{reset}
 try:
     {names} = {work}
 {operation}except BaseException:
@@ -201,6 +202,7 @@ class Lending:
         source = LENT.format(
             wait=self.syntax["wait"],
             names="execute, begin, commit, rollback" if self.transaction else "execute",
+            reset="rollback = None" if self.transaction else "pass",  # else the last loan's, if there is no work
             work=self.operation.source,
             operation=indent(work if work.endswith("\n") else work + "\n", "    "),
             mend=indent(dedent(mend), "    "),
