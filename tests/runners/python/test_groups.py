@@ -21,6 +21,7 @@ from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
 
 sys.path.append(str(Path(__file__).parents[3] / "runners" / "python"))
 from core.adapter import Adapter as RunnerAdapter
+from core.client_tasks import LoopWatch
 from core.clients import Clients
 from core.group_client import Assignment, Done
 from core.operation import Operation
@@ -106,6 +107,15 @@ def test_tasks_note_how_long_their_event_loop_was_blocked(tmp_path: Path) -> Non
         # What the driver does of it, it does with pauses in which the loop runs on; the rows are taken in one go.
         assert longest / 10 < seen["group"].blocked_ns <= longest
         assert seen["quiet"].blocked_ns > 0
+
+
+def test_the_last_look_at_an_event_loop_is_for_the_client_that_ended() -> None:
+    waits, works, ended = heads = [[state] + 15 * [0] for state in (WAITS, WORKS, WORKS)]
+    watch = LoopWatch(heads)
+    time.sleep(0.015)  # the watch is due after 10 ms
+    watch.done(2)
+    assert ended[14] > 0
+    assert (waits[14], works[14]) == (0, 0)
 
 
 def test_what_cannot_be_placed_is_refused(null: Subject) -> None:
