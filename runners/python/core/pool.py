@@ -48,6 +48,7 @@ class PoolAdapter(AboveDriver):
     """
 
     connection = "lent"
+    shares = True
 
     def __init__(self, options):
         super().__init__(options)
