@@ -12,6 +12,7 @@ import pytest
 
 from rowpath.engines.postgresql import Postgresql
 from rowpath.machine.counters.counting_proxy import Proxy
+from rowpath.runners import protocol as p
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.expected import Expected
@@ -78,6 +79,8 @@ def test_all_clients_share_the_pools_connections(
     wait_for_connections(watcher, 1 + SIZE)
     settings = talk.facts().settings
     assert (settings["pool_in_use"], settings["pool_open"], settings["clients"]) == ("0", str(SIZE), str(CLIENTS))
+    reached = talk.ask(p.RunStatements, p.RunReply, statements=["SELECT 1"], ignore_errors=False, every_client=True)
+    assert reached.clients == 1  # which ones it would lend is not known
     talk.close_connection()
     wait_for_connections(watcher, 1)
 
@@ -93,6 +96,15 @@ def test_a_pool_that_does_not_open_leaves_no_connection(
         opened(start, postgresql, (pool, driver, "none", "tuned"), statement="bound", clients="1", pool_size="500")
     assert refused.value.kind == "connect"
     wait_for_connections(watcher, 1)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_a_refused_login_says_why(
+    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
+) -> None:
+    with pytest.raises(RunnerFailure, match="password authentication failed") as refused:
+        opened(start, postgresql | {"password": "wrong"}, path, statement="bound", clients="1")
+    assert refused.value.kind == "connect"
 
 
 @pytest.mark.parametrize("path", PATHS, ids=" ".join)
