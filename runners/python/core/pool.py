@@ -56,7 +56,7 @@ class PoolAdapter(AboveDriver):
             raise Unsupported("clients that are processes share no pool")
         self.size = int(options["pool_size"])
         self.tuned = options.get("profile") != "shipped"
-        self.validates = options.get("validation") == "borrow"
+        self.validates = self.tuned and options.get("validation") == "borrow"
         self.owns = True
         self.adapters = {}
         self.latest = {}  # the phase prepared last, for every client the same

@@ -153,8 +153,8 @@ def test_validation_is_a_round_trip(start: Callable[..., Talk], postgresql: dict
     proxy = Proxy((postgresql["host"], int(postgresql["port"])))
     try:
 
-        def round_trips(validation: str) -> float:
-            path = (pool, "psycopg", validation, "tuned")
+        def round_trips(validation: str, profile: str = "tuned") -> float:
+            path = (pool, "psycopg", validation, profile)
             talk = opened(start, postgresql | {"port": proxy.port}, path, statement="prepared")
             read = talk.prepare(KEYED, READ)
             talk.sample(read, operations=8 * SIZE, lead_in_ns=0, first=0)  # every connection has it prepared
@@ -164,6 +164,7 @@ def test_validation_is_a_round_trip(start: Callable[..., Talk], postgresql: dict
 
         assert round_trips("none") == 1
         assert round_trips("borrow") == 2
+        assert round_trips("borrow", "shipped") == round_trips("none", "shipped")  # it is left to the pool
     finally:
         proxy.stop()
 
