@@ -120,6 +120,24 @@ def test_a_connection_comes_back_after_a_failed_operation(
     assert talk.facts().settings["pool_in_use"] == "0"
 
 
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_a_dead_connection_is_lent_once_at_most(
+    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
+) -> None:
+    watcher = start("psycopg")
+    watcher.open(**postgresql, transport="unix", statement="bound")
+    wait_for_connections(watcher, 1)
+    talk = opened(start, postgresql, path, clients=str(CLIENTS), statement="bound")
+    wait_for_connections(watcher, 1 + SIZE)
+    read = talk.prepare(KEYED, READ)
+    others = "backend_type = 'client backend' AND usename = current_user AND pid <> pg_backend_pid()"
+    watcher.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+    wait_for_connections(watcher, 1)
+    assert talk.sample(read, operations=COUNT, lead_in_ns=0, first=0).failed <= SIZE
+    assert talk.sample(read, operations=COUNT, lead_in_ns=0, first=0).failed == 0
+    wait_for_connections(watcher, 1 + SIZE)
+
+
 @pytest.mark.parametrize(("pool", "driver"), [("psycopg_pool", "psycopg"), ("asyncpg", "asyncpg")])
 def test_the_clients_of_a_group_write_down_how_long_they_waited(tmp_path: Path, pool: str, driver: str) -> None:
     how = {"pool": pool, "pool_size": str(SIZE), "validation": "none", "transport": "tcp", "profile": "tuned"}
