@@ -84,7 +84,7 @@ static bool next(const rp_member *member, rp_schedule *schedule, uint64_t previo
 static bool next_shared(const rp_member *member, uint64_t begin_ns, uint64_t previous, operation *next) {
     const rp_group *group = member->group;
     uint64_t number;
-    if (rp_has_ended(&group->end, previous) || !rp_queue_take(group->queue, begin_ns, &number, &next->due_ns))
+    if (rp_has_ended(&group->end, rp_now_ns()) || !rp_queue_take(group->queue, begin_ns, &number, &next->due_ns))
         return false;
     next->row = number % member->phase->wrap;
     rp_put(&member->slot->row, next->row);

@@ -41,7 +41,8 @@ bool rp_queue_take(rp_queue *queue, uint64_t begin_ns, uint64_t *number, uint64_
 
 void rp_queue_join(rp_queue *queue, uint64_t due_ns) {
     pthread_mutex_lock(&queue->lock);
-    queue->callers[queue->joined++ % queue->population] = due_ns;
+    if (queue->joined_ns < due_ns) queue->joined_ns = due_ns; /* clients may come in another order than they ended in */
+    queue->callers[queue->joined++ % queue->population] = queue->joined_ns;
     pthread_mutex_unlock(&queue->lock);
 }
 

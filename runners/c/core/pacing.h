@@ -24,13 +24,13 @@ typedef struct rp_queue {
     pthread_mutex_t lock;
     rp_schedule schedule; /* open loop, from begin 0 */
     uint64_t *callers;    /* closed loop: a ring of the instants at which callers stood in the queue again */
-    uint64_t population, taken, joined, most;
+    uint64_t population, taken, joined, joined_ns, most; /* joined_ns: when the last one stood there */
 } rp_queue;
 
 /* Takes the next arrival, its number and when it is due; false: there is none any more. */
 bool rp_queue_take(rp_queue *queue, uint64_t begin_ns, uint64_t *number, uint64_t *due_ns);
 
-/* Closed loop: a caller stands at the end of the queue from that instant on. */
+/* Closed loop: a caller stands at the end of the queue from that instant on, or from when the one before it does. */
 void rp_queue_join(rp_queue *queue, uint64_t due_ns);
 
 /* What ends a group: its control word, or the end of this process. */

@@ -9,11 +9,12 @@ class Adapter:
     """One driver. Every method may raise the driver's own errors; `errors` lists their classes.
 
     `bulk_ways` names the driver's bulk ways of storing rows, the quickest first; `concurrency` how several clients
-    run at once.
+    run at once. `shares`: the clients have no connections of their own.
     """
 
     errors = ()
     bulk_ways = ()
+    shares = False
     concurrency = "threads"
 
     def __init__(self, options):

@@ -128,6 +128,7 @@ class LoopWatch:
 
     def __init__(self, heads):
         self._heads = dict(enumerate(heads))
+        self._least_ns = 0  # of what the slots have: a look that finds no more changes none
         self._due = perf_counter_ns() + LOOK_NS
 
     async def run(self):
@@ -139,12 +140,16 @@ class LoopWatch:
 
     def done(self, number):
         """That client has ended its work: what its last operation blocked counts too."""
-        self._look()
-        del self._heads[number]
+        self._note([self._heads.pop(number)])
 
     def _look(self):
+        if perf_counter_ns() - self._due > self._least_ns:
+            self._note(self._heads.values())
+            self._least_ns = min((head[14] for head in self._heads.values()), default=0)
+
+    def _note(self, heads):
         late = perf_counter_ns() - self._due
-        for head in self._heads.values():
+        for head in heads:
             if late > head[14] and head[0] >= WORKS:
                 head[14] = late
 
@@ -174,8 +179,10 @@ class ClientTasks(Clients):
             watch.done(number)
             return done
 
-        done = iter(await asyncio.gather(*(work(*each) for each in enumerate(working))))
-        watching.cancel()
+        try:
+            done = iter(await asyncio.gather(*(work(*each) for each in enumerate(working))))
+        finally:
+            watching.cancel()
         return [client and next(done) for client in clients]
 
     def _one_by_one(self, do):

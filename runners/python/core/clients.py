@@ -44,11 +44,22 @@ class Clients:
             raise Unsupported(f"several clients at once are for queries and single statements, not for {phase.kind}")
         return PreparedPhase(phase, parameters, self._samplers(phase, parameters))
 
-    def run(self, statement, every):
-        """Execute it on the first connection, or on every one of this process; how many those were."""
-        if every:
-            return len(self._one_by_one(lambda adapter: adapter.run(statement)))
-        self.adapters[0].run(statement)
+    def run(self, statement, every=False, ignore_errors=False):
+        """Execute it on the first connection, or on every one of this process; how many those were.
+
+        Which ones a pool would lend is not known: through it, it is one.
+        """
+
+        def run(adapter):
+            try:
+                adapter.run(statement)
+            except Exception:
+                if not ignore_errors:
+                    raise
+
+        if every and not self.adapters[0].shares:
+            return len(self._one_by_one(run))
+        run(self.adapters[0])
         return 1
 
     def sample(self, prepared, request):

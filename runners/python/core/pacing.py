@@ -48,6 +48,7 @@ class SharedArrivals:
     def __init__(self, schedule, population, most):
         self._schedule, self._population, self._most = schedule, population, most
         self._callers = deque()  # when each stood in the queue again
+        self._joined_ns = 0  # when the last one did
         self._lock = Lock()
         self._dues = None
         self._taken = 0
@@ -66,9 +67,10 @@ class SharedArrivals:
             return number, next(self._dues)
 
     def join(self, due_ns):
-        """A caller stands at the end of the queue from that instant on."""
+        """A caller stands at the end of the queue from that instant on, or from when the one before it does."""
         with self._lock:
-            self._callers.append(due_ns)
+            self._joined_ns = max(self._joined_ns, due_ns)  # clients may come in another order than they ended in
+            self._callers.append(self._joined_ns)
 
 
 # Both for threads and for tasks; `let_others` gives the interpreter to the process's other clients, without a timer.

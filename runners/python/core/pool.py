@@ -1,7 +1,7 @@
 """A pool of a driver's connections: every operation borrows one, does the driver's own work on it, and returns it."""
 
 import copy
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from textwrap import dedent, indent
 
@@ -15,6 +15,7 @@ TIMEOUT_S = 30
 LENT = """\
 lent = {wait}borrow()
 borrowed = clock()
+{reset}
 try:
     {names} = {work}
 {operation}except BaseException:
@@ -47,6 +48,7 @@ class PoolAdapter(AboveDriver):
     """
 
     connection = "lent"
+    shares = True
 
     def __init__(self, options):
         super().__init__(options)
@@ -54,7 +56,7 @@ class PoolAdapter(AboveDriver):
             raise Unsupported("clients that are processes share no pool")
         self.size = int(options["pool_size"])
         self.tuned = options.get("profile") != "shipped"
-        self.validates = options.get("validation") == "borrow"
+        self.validates = self.tuned and options.get("validation") == "borrow"
         self.owns = True
         self.adapters = {}
         self.latest = {}  # the phase prepared last, for every client the same
@@ -83,10 +85,15 @@ class PoolAdapter(AboveDriver):
         return self.wait(outcome) if self.concurrency == "tasks" else outcome
 
     def connect(self):
-        self.open()
-        with self.lent(self.size) as every:
-            for lent in every:
-                self.adapter_of(self.beneath(lent))
+        try:
+            self.open()
+            with self.lent(self.size) as every:
+                for lent in every:
+                    self.adapter_of(self.beneath(lent))
+        except BaseException:
+            with suppress(Exception):  # what failed first is reported
+                self.shut()
+            raise
 
     def another(self):
         client = copy.copy(self)
@@ -196,6 +203,7 @@ class Lending:
         source = LENT.format(
             wait=self.syntax["wait"],
             names="execute, begin, commit, rollback" if self.transaction else "execute",
+            reset="rollback = None" if self.transaction else "pass",  # else the last loan's, if there is no work
             work=self.operation.source,
             operation=indent(work if work.endswith("\n") else work + "\n", "    "),
             mend=indent(dedent(mend), "    "),

@@ -214,11 +214,7 @@ class Session:
         spent, clients = [], 1
         for statement in request["statements"]:
             started = perf_counter_ns()
-            try:
-                clients = self.clients.run(statement, bool(request.get("every_client")))
-            except Exception:
-                if not request.get("ignore_errors"):
-                    raise
+            clients = self.clients.run(statement, request.get("every_client"), request.get("ignore_errors"))
             spent.append(perf_counter_ns() - started)
         return {"ns": spent, "clients": clients}
 

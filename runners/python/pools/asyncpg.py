@@ -1,6 +1,8 @@
 """asyncpg's own pool. What it lends stands before the connection, and a statement that was prepared ends with it."""
 
+import asyncio
 from functools import partial
+from operator import attrgetter
 
 import asyncpg
 
@@ -19,7 +21,7 @@ class Adapter(PoolAdapter):
             return await self.driver.log_in()
 
         async def opened():
-            return await asyncpg.create_pool(
+            self.pool = asyncpg.create_pool(
                 connect=log_in,
                 min_size=self.size,
                 max_size=self.size,
@@ -27,8 +29,9 @@ class Adapter(PoolAdapter):
                 max_queries=1 << 60,  # it would connect again after 50,000
                 **({"reset": nothing} if self.tuned else {}),
             )
+            await self.pool
 
-        self.pool = self.driver.wait(opened())
+        self.driver.wait(opened())
         self.borrow, self.give_back = partial(self.pool.acquire, timeout=TIMEOUT_S), self.pool.release
 
     def adapter_of(self, connection):
@@ -41,12 +44,16 @@ class Adapter(PoolAdapter):
         name = "fetch" if phase.delivers else "execute"
         text = parameters is not None and self.options.get("statement") == "text"
 
-        def work(lent):
+        def bound(lent):
             call = getattr(lent, name)
-            execute = call if text else lambda row: call(query, *row)
-            transacts = self.adapter_of(lent).transaction(phase)
-            return (execute, *transacts) if transacts else execute
+            return lambda row: call(query, *row)
 
+        execute = attrgetter(name) if text else bound
+
+        def in_transaction(lent):
+            return execute(lent), *(partial(lent.execute, word) for word in ("BEGIN", "COMMIT", "ROLLBACK"))
+
+        work = in_transaction if self.transaction(phase) else execute
         arguments = [with_literals(phase.sql, row, literal) for row in parameters] if text else parameters
         own = self.driver.operation(None, arguments)
         return LendingOperation(self, "works(lent)", work, own)
@@ -56,8 +63,17 @@ class Adapter(PoolAdapter):
         return opened - self.pool.get_idle_size(), opened
 
     def shut(self):
-        self.driver.wait(self.pool.close())
-        self.driver.event_loop.close()
+        async def closed():
+            connecting = asyncio.all_tasks() - {asyncio.current_task()}  # where another login has failed
+            for task in connecting:
+                task.cancel()
+            await asyncio.gather(*connecting, return_exceptions=True)
+            await self.pool.close()
+
+        try:
+            self.driver.wait(closed())
+        finally:
+            self.driver.event_loop.close()
 
     def version(self):
         return {}

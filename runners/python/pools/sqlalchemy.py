@@ -1,7 +1,5 @@
 """SQLAlchemy's QueuePool, the pool of an engine, by itself."""
 
-from operator import methodcaller
-
 import psycopg
 import sqlalchemy
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -9,6 +7,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from core.pool import TIMEOUT_S, PoolAdapter
+
+
+def give_back(lent):
+    """An engine would look at the error; the pool by itself lends a dead connection again and again."""
+    if lent.dbapi_connection.closed:
+        lent.invalidate()
+    else:
+        lent.close()
 
 
 class Adapter(PoolAdapter):
@@ -26,7 +32,7 @@ class Adapter(PoolAdapter):
             pre_ping=self.validates,
             **({"reset_on_return": None} if self.tuned else {}),
         )
-        self.borrow, self.give_back = self.pool.connect, methodcaller("close")
+        self.borrow, self.give_back = self.pool.connect, give_back
 
     def beneath(self, lent):
         return lent.dbapi_connection

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -152,6 +152,27 @@ class Collecting(RunnerAdapter):
 
     def prepare(self, phase: Any, parameters: Any) -> Operation:
         return Operation(lambda row: gc.collect() if row[0] else None, parameters)
+
+
+class Refusing(RunnerAdapter):
+    """Refuses every statement, and notes it."""
+
+    noted: ClassVar[list[str]] = []
+
+    def run(self, statement: str) -> None:
+        self.noted.append(statement)
+        raise ValueError(statement)
+
+
+def test_an_error_of_one_client_is_ignored_on_every_client() -> None:
+    clients = Clients(Refusing({}), 3)
+    try:
+        with pytest.raises(ValueError, match="first"):
+            clients.run("first", every=True)
+        assert clients.run("second", every=True, ignore_errors=True) == 3
+    finally:
+        clients.close()
+    assert Refusing.noted == ["first", "second", "second", "second"]
 
 
 def test_collections_are_counted() -> None:

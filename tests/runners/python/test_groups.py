@@ -21,9 +21,11 @@ from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
 
 sys.path.append(str(Path(__file__).parents[3] / "runners" / "python"))
 from core.adapter import Adapter as RunnerAdapter
+from core.client_tasks import LoopWatch
 from core.clients import Clients
 from core.group_client import Assignment, Done
 from core.operation import Operation
+from core.pacing import SharedArrivals
 from tests.waiting import PATIENCE_S
 
 
@@ -80,6 +82,14 @@ def test_clients_that_are_processes_share_no_arrivals(tmp_path: Path) -> None:
             assert working.end()["group"].operations == 6
 
 
+def test_callers_that_come_in_another_order_than_they_ended_in_are_due_in_the_order_of_the_queue() -> None:
+    arrivals = SharedArrivals(None, 3, 0)
+    assert [arrivals.take(10) for _ in range(3)] == [(0, 10), (1, 10), (2, 10)]
+    for due_ns in (30, 20, 40):
+        arrivals.join(due_ns)
+    assert [arrivals.take(10) for _ in range(3)] == [(3, 30), (4, 30), (5, 40)]
+
+
 def test_tasks_note_how_long_their_event_loop_was_blocked(tmp_path: Path) -> None:
     """A task that takes many rows at once keeps the others of its loop waiting: every one at work sees it."""
     with subject("python", "asyncpg", tmp_path, transport="unix") as found, found.talk(clients=3) as talk:
@@ -97,6 +107,15 @@ def test_tasks_note_how_long_their_event_loop_was_blocked(tmp_path: Path) -> Non
         # What the driver does of it, it does with pauses in which the loop runs on; the rows are taken in one go.
         assert longest / 10 < seen["group"].blocked_ns <= longest
         assert seen["quiet"].blocked_ns > 0
+
+
+def test_the_last_look_at_an_event_loop_is_for_the_client_that_ended() -> None:
+    waits, works, ended = heads = [[state] + 15 * [0] for state in (WAITS, WORKS, WORKS)]
+    watch = LoopWatch(heads)
+    time.sleep(0.015)  # the watch is due after 10 ms
+    watch.done(2)
+    assert ended[14] > 0
+    assert (waits[14], works[14]) == (0, 0)
 
 
 def test_what_cannot_be_placed_is_refused(null: Subject) -> None:

@@ -12,10 +12,12 @@ import pytest
 
 from rowpath.engines.postgresql import Postgresql
 from rowpath.machine.counters.counting_proxy import Proxy
+from rowpath.runners import protocol as p
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload, reset_for
+from tests.runners.protocol import pool_cases as cases
 from tests.runners.protocol.group_talk import Group, subject
 from tests.runners.python.engines import postgresql_fixture  # noqa: F401
 from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
@@ -77,8 +79,32 @@ def test_all_clients_share_the_pools_connections(
     wait_for_connections(watcher, 1 + SIZE)
     settings = talk.facts().settings
     assert (settings["pool_in_use"], settings["pool_open"], settings["clients"]) == ("0", str(SIZE), str(CLIENTS))
+    reached = talk.ask(p.RunStatements, p.RunReply, statements=["SELECT 1"], ignore_errors=False, every_client=True)
+    assert reached.clients == 1  # which ones it would lend is not known
     talk.close_connection()
     wait_for_connections(watcher, 1)
+
+
+@pytest.mark.parametrize(("pool", "driver"), [("sqlalchemy", "psycopg"), ("asyncpg", "asyncpg")])
+def test_a_pool_that_does_not_open_leaves_no_connection(
+    start: Callable[..., Talk], postgresql: dict[str, Any], pool: str, driver: str
+) -> None:
+    watcher = start("psycopg")
+    watcher.open(**postgresql, transport="unix", statement="bound")
+    wait_for_connections(watcher, 1)
+    with pytest.raises(RunnerFailure) as refused:  # more than the server has
+        opened(start, postgresql, (pool, driver, "none", "tuned"), statement="bound", clients="1", pool_size="500")
+    assert refused.value.kind == "connect"
+    wait_for_connections(watcher, 1)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_a_refused_login_says_why(
+    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
+) -> None:
+    with pytest.raises(RunnerFailure, match="password authentication failed") as refused:
+        opened(start, postgresql | {"password": "wrong"}, path, statement="bound", clients="1")
+    assert refused.value.kind == "connect"
 
 
 @pytest.mark.parametrize("path", PATHS, ids=" ".join)
@@ -92,6 +118,24 @@ def test_a_connection_comes_back_after_a_failed_operation(
     assert sample.failure and sample.failure.code == "22012"
     assert (sample.borrow_ns, sample.return_ns) == (0, 0)  # they are of successful operations
     assert talk.facts().settings["pool_in_use"] == "0"
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_a_dead_connection_is_lent_once_at_most(
+    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
+) -> None:
+    watcher = start("psycopg")
+    watcher.open(**postgresql, transport="unix", statement="bound")
+    wait_for_connections(watcher, 1)
+    talk = opened(start, postgresql, path, clients=str(CLIENTS), statement="bound")
+    wait_for_connections(watcher, 1 + SIZE)
+    read = talk.prepare(KEYED, READ)
+    others = "backend_type = 'client backend' AND usename = current_user AND pid <> pg_backend_pid()"
+    watcher.run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+    wait_for_connections(watcher, 1)
+    assert talk.sample(read, operations=COUNT, lead_in_ns=0, first=0).failed <= SIZE
+    assert talk.sample(read, operations=COUNT, lead_in_ns=0, first=0).failed == 0
+    wait_for_connections(watcher, 1 + SIZE)
 
 
 @pytest.mark.parametrize(("pool", "driver"), [("psycopg_pool", "psycopg"), ("asyncpg", "asyncpg")])
@@ -114,13 +158,21 @@ def test_the_clients_of_a_group_write_down_how_long_they_waited(tmp_path: Path, 
             assert borrow_ns + return_ns < service_ns
 
 
+@pytest.mark.parametrize("pool", ["psycopg_pool", "sqlalchemy", "asyncpg"])
+@pytest.mark.parametrize("case", [cases.transactions, cases.errors_return])
+def test_a_transaction_begins_and_ends_on_the_lent_connection(tmp_path: Path, case: cases.Case, pool: str) -> None:
+    driver = "asyncpg" if pool == "asyncpg" else "psycopg"
+    with subject("python", driver, tmp_path, pool=pool, transport="tcp") as found:
+        case(found, pool)
+
+
 @pytest.mark.parametrize("pool", ["psycopg_pool", "sqlalchemy"])
 def test_validation_is_a_round_trip(start: Callable[..., Talk], postgresql: dict[str, Any], pool: str) -> None:
     proxy = Proxy((postgresql["host"], int(postgresql["port"])))
     try:
 
-        def round_trips(validation: str) -> float:
-            path = (pool, "psycopg", validation, "tuned")
+        def round_trips(validation: str, profile: str = "tuned") -> float:
+            path = (pool, "psycopg", validation, profile)
             talk = opened(start, postgresql | {"port": proxy.port}, path, statement="prepared")
             read = talk.prepare(KEYED, READ)
             talk.sample(read, operations=8 * SIZE, lead_in_ns=0, first=0)  # every connection has it prepared
@@ -130,6 +182,7 @@ def test_validation_is_a_round_trip(start: Callable[..., Talk], postgresql: dict
 
         assert round_trips("none") == 1
         assert round_trips("borrow") == 2
+        assert round_trips("borrow", "shipped") == round_trips("none", "shipped")  # it is left to the pool
     finally:
         proxy.stop()
 
