@@ -87,14 +87,10 @@ def test_on_no_engine(null: Subject, case: Case) -> None:
 
 @pytest.mark.parametrize("case", shared_cases.NULL, ids=cases.name_of)
 def test_shared_dispatch(null: Subject, case: Case) -> None:
-    if not manifest.language(null.adapter.language).shared_dispatch:
-        pytest.skip("the runner has none")
-    case(null)
-
-
-def test_a_runner_without_shared_dispatch_refuses_it(null: Subject) -> None:
+    """A runner that does not have it refuses it."""
     if manifest.language(null.adapter.language).shared_dispatch:
-        pytest.skip("the runner has it")
+        case(null)
+        return
     with null.talk(clients=2) as talk:
         talk.prepare_nothing()
         with pytest.raises(RunnerFailure) as refused, talk.groups(Group(NOTHING, dispatch="shared", population=2)):
