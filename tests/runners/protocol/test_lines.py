@@ -170,7 +170,7 @@ def test_samples_of_nothing(start: Start, language: str, driver: str) -> None:
     assert 0 < second["cpu_ns"] <= second["window_cpu_ns"] <= second["window_ns"] * cores * 1.02
     assert second["collections"] == 0 or language == "node"  # V8 keeps each time read on the heap
     assert talk.sample("null.nothing", operations=1, first=7)["first"] == 7
-    assert set(SampleReply.__struct_fields__) - set(first) <= {"error", "clients", "bytes"}
+    assert set(SampleReply.__struct_fields__) - set(first) <= {"error", "clients", "bytes", "borrow_ns", "return_ns"}
 
 
 @every_language
