@@ -384,7 +384,7 @@ def _with_layers() -> Iterator[Adapter]:
     """Each adapter of the shared environment, by itself and as each layer above it needs it."""
     for adapter in filter(_locked_here, ADAPTERS.values()):
         yield adapter
-        for layer in adapter.layers:
+        for layer in (*adapter.layers, *adapter.pools):
             yield language.variants_of(adapter, AccessPath.of({"layer": layer.name}))[0]
 
 
