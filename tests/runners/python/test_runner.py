@@ -384,8 +384,10 @@ def _with_layers() -> Iterator[Adapter]:
     """Each adapter of the shared environment, by itself and as each layer above it needs it."""
     for adapter in filter(_locked_here, ADAPTERS.values()):
         yield adapter
-        for layer in (*adapter.layers, *adapter.pools):
+        for layer in adapter.layers:
             yield language.variants_of(adapter, AccessPath.of({"layer": layer.name}))[0]
+        for pool in adapter.pools:
+            yield language.variants_of(adapter, AccessPath.of({"pool": pool.name}))[0]
 
 
 def test_the_shared_environment_gets_only_what_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
