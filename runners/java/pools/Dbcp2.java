@@ -7,9 +7,7 @@ import org.apache.commons.dbcp2.BasicDataSource;
 import org.apache.commons.dbcp2.ConnectionFactory;
 import rowpath.jdbc.JdbcPool;
 
-/**
- * Apache Commons DBCP 2, which validates each connection that it lends unless it is told not to.
- */
+/** Apache Commons DBCP 2, which as shipped validates each connection that it lends. */
 public final class Dbcp2 extends JdbcPool {
   private BasicDataSource pool;
 
