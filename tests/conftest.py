@@ -78,7 +78,7 @@ def _unit_of(item: pytest.Item, path: PlannedPath | None) -> str:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What passed in this form is left out; long tests come first."""
-    passed = _passed_before() - met_again(config) if config.option.changed_only else set()
+    passed = _left_out(config) if config.option.changed_only else set()
     left_out = []
     for item in items:
         if unit := _unit_of(item, _path_of(item)):
@@ -104,6 +104,12 @@ def _keys() -> dict[str, str]:
 
 def _passed_before() -> set[str]:
     return {unit for unit, key in _keys().items() if passed_keys.passed(key)}
+
+
+def _left_out(config: pytest.Config) -> set[str]:
+    """The units that are not met; a worker takes them from the session, for keys cost ten seconds of a core."""
+    given: list[str] | None = getattr(config, "workerinput", {}).get(LEFT_OUT)
+    return set(given) if given is not None else _passed_before() - met_again(config)
 
 
 def met_again(config: pytest.Config) -> set[str]:
@@ -186,6 +192,11 @@ class Outcome:
         if self.config.option.changed_only:
             self.again = met_again(self.config)
             self.before = _passed_before() - self.again
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """A worker leaves out the same."""
+        node.workerinput[LEFT_OUT] = sorted(self.before)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         units = [str(value) for name, value in report.user_properties if name == UNIT]

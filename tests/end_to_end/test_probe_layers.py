@@ -123,7 +123,7 @@ def test_layers_above_a_server_keep_difficult_values_and_send_one_statement(serv
     run = tmp_path / "run"
     done = rowpath(
         "probe", url, "--table", "Own", "--layer", "sqlalchemy,sqlmodel,django,peewee,tortoise",
-        "--driver", "psycopg,asyncpg", "--budget", "10s", "-o", run, added=secret,
+        "--driver", "psycopg,asyncpg", "--budget", "20s", "-o", run, added=secret,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = tried(run)
@@ -182,7 +182,7 @@ def test_signs_that_layers_read_in_their_own_way_stay_what_they_are(
     query = f"""SELECT id, 'a :b 50%' AS "odd %s", at::text AS at FROM "Own" WHERE id > {least} AND part LIKE 'p%'"""
     done = rowpath(
         "probe", url, "--query", query, *parameters, "--layer", "sqlalchemy,sqlmodel,django,peewee,tortoise",
-        "--driver", "psycopg,asyncpg", "--budget", "10s", "-o", run, added=secret,
+        "--driver", "psycopg,asyncpg", "--budget", "20s", "-o", run, added=secret,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = tried(run)
@@ -215,7 +215,7 @@ def test_a_layers_session_cannot_write(server: Any, tmp_path: Path) -> None:
     run = tmp_path / "run"
     rowpath(
         "probe", url, "--query", "SELECT writes() AS id", "--layer", "sqlalchemy,sqlmodel,django,peewee,tortoise",
-        "--driver", "psycopg,asyncpg", "--budget", "10s", "-o", run, added=secret,
+        "--driver", "psycopg,asyncpg", "--budget", "20s", "-o", run, added=secret,
     )  # fmt: skip
     found = tried(run)
     assert {layer for layer, _form in found} == {*ABOVE_PSYCOPG, "tortoise"}
