@@ -113,10 +113,10 @@ def _left_out(config: pytest.Config) -> set[str]:
 
 
 def met_again(config: pytest.Config) -> set[str]:
-    """The seventh of what passed before that `--again` names: adapters with `--full`, else files of tests."""
+    """The seventh of what passed before that `--again` names; adapters only with `--full`."""
     number, full = config.option.again, config.option.full
     passed = _passed_before() if number is not None else set()
-    return {unit for unit in passed if passed_keys.is_met_again(unit, number) and full != _is_file(unit)}
+    return {unit for unit in passed if passed_keys.is_met_again(unit, number) and (full or _is_file(unit))}
 
 
 def _is_file(unit: str) -> bool:
