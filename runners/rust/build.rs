@@ -1,7 +1,8 @@
-//! Tells the runner which compiler built it, and which versions of the drivers Cargo.lock pins.
+//! Tells the runner which compiler built it, and which versions of drivers and pools Cargo.lock pins.
 use std::process::Command;
 
-const DRIVERS: [&str; 7] = ["duckdb", "mysql", "mysql_async", "postgres", "rusqlite", "sqlx", "tokio-postgres"];
+const CRATES: [&str; 10] =
+    ["bb8", "deadpool", "duckdb", "mysql", "mysql_async", "postgres", "r2d2", "rusqlite", "sqlx", "tokio-postgres"];
 
 fn main() {
     println!("cargo::rerun-if-changed=Cargo.lock");
@@ -9,9 +10,9 @@ fn main() {
     let printed = Command::new(rustc).arg("--version").output().map(|output| output.stdout).unwrap_or_default();
     println!("cargo::rustc-env=ROWPATH_RUSTC={}", String::from_utf8_lossy(&printed).trim());
     let lock = std::fs::read_to_string("Cargo.lock").unwrap_or_default();
-    for driver in DRIVERS {
-        let entry = format!("name = \"{driver}\"\nversion = \"");
+    for name in CRATES {
+        let entry = format!("name = \"{name}\"\nversion = \"");
         let version = lock.split_once(&entry).and_then(|(_, rest)| rest.split('"').next()).unwrap_or("unknown");
-        println!("cargo::rustc-env=ROWPATH_VERSION_{}={version}", driver.to_uppercase().replace('-', "_"));
+        println!("cargo::rustc-env=ROWPATH_VERSION_{}={version}", name.to_uppercase().replace('-', "_"));
     }
 }

@@ -79,7 +79,9 @@ class Program(NamedTuple):
         """Where it is, or will be: in the cache under a hash over everything of ours that it depends on."""
         inputs = [self.source, *(self.package / own for own in ("Cargo.toml", "Cargo.lock"))]
         inputs += [FOLDER / "build.rs", FOLDER / "lib.rs"]
-        inputs += [*sorted(FOLDER.glob("core/*.rs")), *sorted(FOLDER.glob("families/**/*.rs"))]
+        inputs += [
+            file for part in ("core/*.rs", "families/**/*.rs", "pools/*.rs") for file in sorted(FOLDER.glob(part))
+        ]
         words = [*self.features, *map("=".join, (*PROFILE.items(), *self.folders.items())), rustc_version()]
         return build_dir("rust") / f"{self.name}-{compiling.key(inputs, words)}"
 

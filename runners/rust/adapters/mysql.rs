@@ -2,18 +2,19 @@
 use mysql::prelude::{Protocol, Queryable};
 use mysql::{Conn, Error, LocalInfileHandler, Opts, OptsBuilder, QueryResult, Row, SslOpts, Statement};
 use rowpath::core::{
-    Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Failure, Interruption, Operation, Options, Outcome,
-    Phase, Rows, Stopped, Threads, after, fail, now_ns,
+    Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Failure, Interruption, Lendable, Operation, Options,
+    Outcome, Phase, Rows, Stopped, Threads, after, fail, lending, now_ns, serve_with_pools,
 };
 use rowpath::families::mysql as family;
 use rowpath::families::rust_mysql::{Bulk, Statements, bind, delivers, described, text_of};
 use rowpath::families::sqltext::Mode;
+use rowpath::pools::r2d2::R2d2;
 use std::io::{Error as IoError, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 fn main() {
-    rowpath::core::serve::<Connection>("mysql");
+    serve_with_pools::<Connection>("mysql", &[lending::<R2d2<Connection>>]);
 }
 
 struct Connection {
@@ -38,7 +39,7 @@ impl Adapter for Connection {
     }
 
     fn delivers(&self, column: &Column) -> Delivered {
-        delivers(column, Mode::of(&self.options) == Mode::Text)
+        Self::delivered(&self.options, column)
     }
 
     async fn run(&mut self, statement: &str) -> Outcome<()> {
@@ -86,6 +87,25 @@ impl Adapter for Connection {
     async fn close(self) -> Outcome<()> {
         drop(self.conn); // it takes leave of the server
         Ok(())
+    }
+}
+
+impl Lendable for Connection {
+    async fn connect(options: &Options) -> Outcome<Connection> {
+        Self::open(options).await
+    }
+
+    async fn validate(&mut self) -> Outcome<()> {
+        self.conn.ping().map_err(failed)
+    }
+
+    /// The manager of the crate r2d2_mysql asks the server whenever a connection comes back.
+    fn is_lost(&mut self) -> bool {
+        self.conn.ping().is_err()
+    }
+
+    fn delivered(options: &Options, column: &Column) -> Delivered {
+        delivers(column, Mode::of(options) == Mode::Text)
     }
 }
 

@@ -4,17 +4,18 @@ use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 use rowpath::core::{
-    Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Interruption, Operation, Options, Outcome, Phase,
-    Rows, Stopped, Threads, after, now_ns,
+    Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Interruption, Lendable, Operation, Options, Outcome,
+    Phase, Rows, Stopped, Threads, after, lending, now_ns, serve_with_pools,
 };
 use rowpath::families::rust_postgres::statements::{Statements, described};
 use rowpath::families::rust_postgres::{self as family, Address, failed};
 use rowpath::families::sqltext::Mode;
 use rowpath::families::{postgresql, sqltext};
+use rowpath::pools::r2d2::R2d2;
 use std::sync::Arc;
 
 fn main() {
-    rowpath::core::serve::<Connection>("postgres");
+    serve_with_pools::<Connection>("postgres", &[lending::<R2d2<Connection>>]);
 }
 
 struct Connection {
@@ -38,7 +39,7 @@ impl Adapter for Connection {
     }
 
     fn delivers(&self, column: &Column) -> Delivered {
-        family::delivers(&self.options, column)
+        Self::delivered(&self.options, column)
     }
 
     async fn run(&mut self, statement: &str) -> Outcome<()> {
@@ -50,7 +51,7 @@ impl Adapter for Connection {
         let statement = begun.prepare(&sqltext::numbered(phase)).map_err(failed)?;
         for row in &rows[first..first + count] {
             let row = family::bound(row, statement.params())?;
-            let given: Vec<_> = row.iter().map(AsRef::as_ref).collect();
+            let given: Vec<&(dyn ToSql + Sync)> = row.iter().map(|value| value.as_ref() as _).collect();
             begun.execute(&statement, &given).map_err(failed)?;
         }
         begun.commit().map_err(failed)
@@ -94,6 +95,24 @@ impl Adapter for Connection {
 
     async fn close(self) -> Outcome<()> {
         self.client.close().map_err(failed)
+    }
+}
+
+impl Lendable for Connection {
+    async fn connect(options: &Options) -> Outcome<Connection> {
+        Self::open(options).await
+    }
+
+    async fn validate(&mut self) -> Outcome<()> {
+        self.client.simple_query("").map(|_| ()).map_err(failed)
+    }
+
+    fn is_lost(&mut self) -> bool {
+        self.client.is_closed()
+    }
+
+    fn delivered(options: &Options, column: &Column) -> Delivered {
+        family::delivers(options, column)
     }
 }
 

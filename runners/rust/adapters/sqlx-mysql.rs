@@ -3,7 +3,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use rowpath::core::iso::digits;
 use rowpath::core::{
     Column, Date, Decimal, Delivered, Facts, Interruption, Options, Outcome, Phase, SECOND_NS, Sink, Time, Type, Value,
-    text_forms, unsupported, unusual,
+    lending, serve_with_pools, text_forms, unsupported, unusual,
 };
 use rowpath::families::sqltext::Mode;
 use rowpath::families::sqlx::{
@@ -11,13 +11,14 @@ use rowpath::families::sqlx::{
     type_name, unchecked as given,
 };
 use rowpath::families::{mysql as family, sqltext};
+use rowpath::pools::sqlx::Sqlx;
 use sqlx::error::DatabaseError;
 use sqlx::mysql::{MySqlConnectOptions, MySqlDatabaseError, MySqlSslMode};
 use sqlx::types::BigDecimal;
 use sqlx::{Decode, MySql, Row as _, TypeInfo, ValueRef};
 
 fn main() {
-    rowpath::core::serve::<Connection<MySqlOrMariaDb>>("sqlx-mysql");
+    serve_with_pools::<Connection<MySqlOrMariaDb>>("sqlx-mysql", &[lending::<Sqlx<MySqlOrMariaDb>>]);
 }
 
 struct MySqlOrMariaDb;

@@ -1,7 +1,8 @@
 //! sqlx on PostgreSQL: asynchronous; all on one thread.
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use rowpath::core::{
-    Column, Delivered, Facts, Interruption, Options, Outcome, Phase, Rows, Sink, Type, Value, unsupported, unusual,
+    Column, Delivered, Facts, Interruption, Options, Outcome, Phase, Rows, Sink, Type, Value, lending,
+    serve_with_pools, unsupported, unusual,
 };
 use rowpath::families::postgresql::{self, binary, widened};
 use rowpath::families::sqltext::{self, Mode, postgresql_text};
@@ -9,6 +10,7 @@ use rowpath::families::sqlx::{
     Address, Conn, Connection, Engine, Row, bound, execute_elsewhere, failed, given, run, take_decimal, text_of,
     type_name,
 };
+use rowpath::pools::sqlx::Sqlx;
 use sqlx::encode::IsNull;
 use sqlx::error::{BoxDynError, DatabaseError};
 use sqlx::postgres::types::{Oid, PgInterval};
@@ -24,7 +26,7 @@ const MOST_DAYS: i64 = 90_000_000; // before and after 2000: chrono has 262,142 
 const MOST_MICROSECONDS: u64 = MOST_DAYS as u64 * 86_400_000_000;
 
 fn main() {
-    rowpath::core::serve::<Connection<PostgreSql>>("sqlx-postgres");
+    serve_with_pools::<Connection<PostgreSql>>("sqlx-postgres", &[lending::<Sqlx<PostgreSql>>]);
 }
 
 struct PostgreSql;

@@ -2,8 +2,8 @@
 use futures_util::future::join_all;
 use futures_util::{Stream, TryStreamExt};
 use rowpath::core::{
-    Adapter, Column, Counters, Delivered, DescribedColumn, Endings, Facts, Interruption, Operation, Options, Outcome,
-    Phase, Rows, Source, Stopped, fail, now_ns,
+    Adapter, Column, Counters, Delivered, DescribedColumn, Endings, Facts, Interruption, Lendable, Operation, Options,
+    Outcome, Phase, Rows, Source, Stopped, fail, lending, now_ns, serve_with_pools,
 };
 use rowpath::families::rust_postgres::asynchronous::{ask, begin, commit, copy, drain};
 use rowpath::families::rust_postgres::statements::{Statements, described};
@@ -11,6 +11,8 @@ use rowpath::families::rust_postgres::{self as family, Address, Width, failed};
 use rowpath::families::sqltext::Mode;
 use rowpath::families::tokio::Tasks;
 use rowpath::families::{postgresql, sqltext};
+use rowpath::pools::bb8::Bb8;
+use rowpath::pools::deadpool::Deadpool;
 use std::pin::pin;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
@@ -19,7 +21,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, SimpleQueryMessage, SimpleQueryRow};
 
 fn main() {
-    rowpath::core::serve::<Connection>("tokio-postgres");
+    serve_with_pools::<Connection>("tokio-postgres", &[lending::<Deadpool<Connection>>, lending::<Bb8<Connection>>]);
 }
 
 struct Connection {
@@ -45,7 +47,7 @@ impl Adapter for Connection {
     }
 
     fn delivers(&self, column: &Column) -> Delivered {
-        family::delivers(&self.options, column)
+        Self::delivered(&self.options, column)
     }
 
     async fn run(&mut self, statement: &str) -> Outcome<()> {
@@ -105,6 +107,24 @@ impl Adapter for Connection {
 
     async fn close(self) -> Outcome<()> {
         closed(self.client, self.task).await
+    }
+}
+
+impl Lendable for Connection {
+    async fn connect(options: &Options) -> Outcome<Connection> {
+        Self::open(options).await
+    }
+
+    async fn validate(&mut self) -> Outcome<()> {
+        self.client.simple_query("").await.map(|_| ()).map_err(failed)
+    }
+
+    fn is_lost(&mut self) -> bool {
+        self.client.is_closed()
+    }
+
+    fn delivered(options: &Options, column: &Column) -> Delivered {
+        family::delivers(options, column)
     }
 }
 

@@ -19,6 +19,10 @@ pub trait Adapter: Sized + 'static {
 
     /// Connects; what it took is measured by the core.
     async fn open(options: &Options) -> Outcome<Self>;
+    /// What makes the adapter of a further client, where clients share what the first one has opened.
+    fn share(&self) -> Option<Share<Self>> {
+        None
+    }
     /// The operation of a phase on the open connection; rows are its parameters.
     async fn prepare(&mut self, phase: &Arc<Phase>, rows: &Arc<Rows>) -> Outcome<Self::Operation>;
     /// The type that the driver hands over for a column.
@@ -47,9 +51,14 @@ pub trait Adapter: Sized + 'static {
     async fn close(self) -> Outcome<()>;
 }
 
+/// Makes an adapter on the thread of its client.
+pub type Share<A> = Box<dyn FnOnce() -> A + Send>;
+
 /// One phase, ready to be run.
 pub trait Operation: 'static {
     type Adapter;
+    /// Whether each operation borrows its connection, and notes when.
+    const BORROWS: bool = false;
     /// Does one operation and adds what it delivered; row is the parameter row, 0 without parameters.
     async fn run(&mut self, adapter: &mut Self::Adapter, row: usize, counters: &mut Counters) -> Outcome<()>;
     /// Whether it can be sent many times before the first answer is taken.

@@ -1,4 +1,4 @@
-use super::adapter::{Adapter, Operation};
+use super::adapter::{Adapter, Operation, Share};
 use super::clock::now_ns;
 use super::failure::{Failure, Outcome, fail, unsupported};
 use super::mailbox::Mailbox;
@@ -29,10 +29,13 @@ pub async fn work<A: Adapter>(inbox: Arc<Mailbox<Job<A>>>) {
 }
 
 impl<A: Adapter> Client<A> {
-    /// Connects; what it took.
-    pub async fn open(&mut self, options: &Options) -> Outcome<i64> {
+    /// Connects, or takes what the first client shares; what it took.
+    pub async fn open(&mut self, options: &Options, shared: Option<Share<A>>) -> Outcome<i64> {
         let start = now_ns();
-        self.adapter = Some(A::open(options).await.map_err(Failure::on_connecting)?);
+        self.adapter = Some(match shared {
+            Some(make) => make(),
+            None => A::open(options).await.map_err(Failure::on_connecting)?,
+        });
         Ok(now_ns() - start)
     }
 

@@ -26,7 +26,7 @@ pub enum Place<R> {
     Elsewhere,
 }
 
-/// A path's clients: one connection each; their work runs where the adapter's runtime has it.
+/// A path's clients: one connection each, or a pool for all; their work runs where the adapter's runtime has it.
 pub struct Clients<A: Adapter> {
     inboxes: Inboxes<A>,
     place: Place<A::Runtime>,
@@ -89,7 +89,8 @@ impl<A: Adapter> Clients<A> {
         self.pipeline = options.number("pipeline") as usize;
         for client in 0..self.count() {
             let options = options.clone();
-            let took_ns = self.came(self.begin(client, async move |client| client.open(&options).await))?;
+            let shared = if client > 0 { self.first(async |first| Ok(first.adapter()?.share()))? } else { None };
+            let took_ns = self.came(self.begin(client, async move |client| client.open(&options, shared).await))?;
             if client == 0 {
                 self.connect_ns = took_ns;
             }

@@ -67,6 +67,14 @@ impl Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        to.write_str(self.text())
+    }
+}
+
+impl std::error::Error for Failure {}
+
 fn printable(text: &str) -> String {
     let words: Vec<&str> = text.split(char::is_control).filter(|word| !word.is_empty()).collect();
     words.join(" ").trim().to_string()

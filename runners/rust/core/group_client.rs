@@ -135,7 +135,13 @@ impl GroupClient {
         let ended = now_ns();
         let has_failed = done.is_err();
         match done {
-            Ok(()) => self.succeed(begun, ended, is_idle),
+            Ok(()) => {
+                if A::Operation::BORROWS {
+                    self.counters.returned(ended);
+                    self.slot.loans(self.counters.borrow_ns, self.counters.return_ns);
+                }
+                self.succeed(begun, ended, is_idle);
+            }
             Err(failure) => {
                 self.slot.doubt(self.row);
                 self.fail(failure);

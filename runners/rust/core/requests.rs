@@ -61,7 +61,7 @@ impl<A: Adapter> Session<A> {
     }
 
     pub fn begin_groups(&mut self, asked: GroupsRequest) -> Outcome<Reply> {
-        if matches!(self.place, LoopPlace::Here) {
+        if matches!(*self.place, LoopPlace::Here) {
             return Err(unsupported("the Rust runner has client groups only where hello requires client-groups"));
         }
         let groups = ClientGroups::begin(asked, self.clients()?, |name| self.prepared(name))?;

@@ -13,6 +13,10 @@ pub struct Counters {
     pub(super) stamps: bool,
     pub(super) execute_ns: i64,
     pub(super) first_row_ns: i64,
+    pub(super) borrow_ns: i64,
+    pub(super) return_ns: i64,
+    borrowed_ns: i64, // of the operation under way: when its connection came
+    worked_ns: i64,   // when the work on it had ended
     start_ns: i64,
     before: [i64; 5],
 }
@@ -41,6 +45,25 @@ impl Counters {
         self.before = [self.rows, self.touch, self.connect_ns, self.execute_ns, self.first_row_ns];
     }
 
+    /// A pool has lent a connection to the operation under way.
+    #[inline]
+    pub(super) fn borrowed(&mut self) {
+        self.borrowed_ns = now_ns();
+    }
+
+    /// The connection is about to be returned.
+    #[inline]
+    pub(super) fn worked(&mut self) {
+        self.worked_ns = now_ns();
+    }
+
+    /// An operation that borrowed has succeeded, and returned its connection.
+    #[inline]
+    pub(super) fn returned(&mut self, now_ns: i64) {
+        self.borrow_ns += self.borrowed_ns - self.start_ns;
+        self.return_ns += now_ns - self.worked_ns;
+    }
+
     /// Whether no row of the operation under way was taken yet.
     #[inline]
     pub(super) fn at_first_row(&self) -> bool {
@@ -54,6 +77,7 @@ impl Counters {
 
     pub(super) fn reset(&mut self) {
         self.before = [0; 5];
+        (self.borrow_ns, self.return_ns) = (0, 0);
         self.undo();
     }
 

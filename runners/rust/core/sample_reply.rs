@@ -24,6 +24,10 @@ pub struct Part {
     #[serde(skip)]
     pub connect_ns: i64,
     #[serde(skip)]
+    pub borrow_ns: i64,
+    #[serde(skip)]
+    pub return_ns: i64,
+    #[serde(skip)]
     pub window_ns: i64,
     #[serde(skip)]
     pub window_cpu_ns: i64,
@@ -40,6 +44,8 @@ pub struct SampleReply {
     execute_ns: i64,
     first_row_ns: i64,
     connect_ns: i64,
+    borrow_ns: i64,
+    return_ns: i64,
     pub window_ns: i64,
     pub window_cpu_ns: i64,
     collector_ns: i64, // there is no collector
@@ -62,6 +68,8 @@ impl SampleReply {
             execute_ns: total.execute_ns,
             first_row_ns: total.first_row_ns,
             connect_ns: total.connect_ns,
+            borrow_ns: total.borrow_ns,
+            return_ns: total.return_ns,
             window_ns: total.window_ns,
             window_cpu_ns: total.window_cpu_ns,
             collector_ns: 0,
@@ -83,6 +91,8 @@ impl Part {
         self.touch = self.touch.wrapping_add(other.touch);
         self.execute_ns += other.execute_ns;
         self.first_row_ns += other.first_row_ns;
+        self.borrow_ns += other.borrow_ns;
+        self.return_ns += other.return_ns;
         self.ns = self.ns.max(other.ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         if self.min_ns == 0 || (other.min_ns > 0 && other.min_ns < self.min_ns) {

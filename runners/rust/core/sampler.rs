@@ -88,6 +88,7 @@ impl<A: Adapter> Sampler<A> {
         (part.operations, part.failed, part.failure) = (self.operations, self.failed, self.failure.take());
         (part.rows, part.touch) = (self.counters.rows, self.counters.touch);
         (part.execute_ns, part.first_row_ns) = (self.counters.execute_ns, self.counters.first_row_ns);
+        (part.borrow_ns, part.return_ns) = (self.counters.borrow_ns, self.counters.return_ns);
         part.connect_ns = self.counters.connect_ns;
         part.max_ns = self.max_ns;
         part.min_ns = if self.max_ns > 0 { self.min_ns } else { 0 };
@@ -157,12 +158,17 @@ impl<A: Adapter> Sampler<A> {
     #[inline]
     async fn step(&mut self, adapter: &mut A, start_ns: i64) -> i64 {
         self.counters.begin(start_ns);
-        match self.operation.run(adapter, self.row, &mut self.counters).await {
+        let done = self.operation.run(adapter, self.row, &mut self.counters).await;
+        let succeeded = done.is_ok();
+        match done {
             Ok(()) => self.operations += 1,
             Err(failure) => self.fail(failure),
         }
         self.advance();
         let end_ns = now_ns();
+        if A::Operation::BORROWS && succeeded {
+            self.counters.returned(end_ns);
+        }
         self.min_ns = self.min_ns.min(end_ns - start_ns);
         self.max_ns = self.max_ns.max(end_ns - start_ns);
         end_ns

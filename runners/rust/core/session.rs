@@ -5,12 +5,11 @@ use super::clock::{clock_read_ns, now_ns};
 use super::failure::{Failure, Outcome, fail, unsupported};
 use super::prepared_phase::PreparedPhase;
 use super::reply::{self, Reply};
-use super::request::{Asked, HelloRequest, OpenRequest, Request, asked, shortened};
+use super::request::{Asked, HelloRequest, OpenRequest, Request, shortened};
 use super::start::LoopPlace;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Write;
+use std::rc::Rc;
 
 const REQUIREMENTS: [&str; 7] = ["touch", "digest", "load", "clients", "interrupt", "describe", CLIENT_GROUPS];
 const NOT_WHILE_GROUPS_RUN: [&str; 5] = ["client-groups", "sample", "verify", "prepare", "close"];
@@ -18,11 +17,19 @@ const ON_CONNECTION: [&str; 7] = ["prepare", "client-groups", "run", "interrupt"
 
 const CLIENT_GROUPS: &str = "client-groups";
 
-/// Serves requests one after the other.
+/// What serves requests one after the other: on connections of the clients' own, or on those that a pool lends.
+pub trait Serves {
+    /// The coordinate `pool`.
+    fn pool(&self) -> &'static str;
+    fn is_open(&self) -> bool;
+    /// The line that answers a request, and what follows.
+    fn answer(&mut self, asked: Asked) -> (String, Next);
+}
+
 pub struct Session<A: Adapter> {
     pub driver: &'static str,
-    pub place: LoopPlace<A>,
-    pub replies: File,
+    pool: &'static str,
+    pub place: Rc<LoopPlace>,
     pub phases: HashMap<String, PreparedPhase>,
     pub clients: Option<Clients<A>>,
     pub groups: Option<ClientGroups>,
@@ -39,21 +46,25 @@ pub enum Next {
     Bye,
 }
 
-impl<A: Adapter> Session<A> {
-    pub fn new(driver: &'static str, place: LoopPlace<A>, replies: File) -> Session<A> {
-        let (phases, runtime_facts, next) = (HashMap::new(), Vec::new(), Next::Request);
-        Session { driver, place, replies, phases, clients: None, groups: None, runtime_facts, next }
+impl<A: Adapter> Serves for Session<A> {
+    fn pool(&self) -> &'static str {
+        self.pool
     }
 
-    /// Serves one line.
-    pub fn answer(&mut self, line: &[u8]) -> Next {
-        let Some(Asked { kind, id, request }) = asked(line) else { return self.next };
+    fn is_open(&self) -> bool {
+        self.clients.is_some()
+    }
+
+    fn answer(&mut self, Asked { kind, id, request }: Asked) -> (String, Next) {
         let reply = reply::line(id, self.guarded(&kind, request));
-        if let Err(error) = self.replies.write_all(reply.as_bytes()) {
-            eprintln!("the replies cannot be written: {error}");
-            std::process::exit(1);
-        }
-        if kind == "bye" { Next::Bye } else { self.next }
+        (reply, if kind == "bye" { Next::Bye } else { self.next })
+    }
+}
+
+impl<A: Adapter> Session<A> {
+    pub fn new(driver: &'static str, pool: &'static str, place: Rc<LoopPlace>) -> Session<A> {
+        let (phases, runtime_facts, next) = (HashMap::new(), Vec::new(), Next::Request);
+        Session { driver, pool, place, phases, clients: None, groups: None, runtime_facts, next }
     }
 
     fn guarded(&mut self, kind: &str, request: Value) -> Outcome<Reply> {
@@ -100,7 +111,8 @@ impl<A: Adapter> Session<A> {
             let text = format!("this runner hosts {}, not {}", self.driver, shortened(&asked.adapter));
             return Err(unsupported(text));
         }
-        if self.clients.is_none() && asked.requires.iter().any(|name| name == CLIENT_GROUPS) {
+        let is_here = matches!(*self.place, LoopPlace::Here);
+        if is_here && self.clients.is_none() && asked.requires.iter().any(|name| name == CLIENT_GROUPS) {
             self.next = Next::ClientGroups;
         }
         let pid = std::process::id();
@@ -120,7 +132,11 @@ impl<A: Adapter> Session<A> {
         if self.clients.is_some() {
             return Err(fail("internal", "a connection is open already"));
         }
-        let (mut clients, facts) = self.place.open(&asked.options)?;
+        let pool = asked.options.get("pool", "none");
+        if pool != self.pool {
+            return Err(unsupported(format!("{} has no pool {}", self.driver, shortened(&pool))));
+        }
+        let (mut clients, facts) = self.place.open::<A>(&asked.options)?;
         let pid = clients
             .open(&asked.options)
             .and_then(|()| clients.first(async |client| client.adapter()?.server_pid().await));

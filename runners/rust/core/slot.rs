@@ -100,6 +100,12 @@ impl Slot {
         self.record(LATENESS_AT, ns);
     }
 
+    /// The sums over the successful operations' borrowing and returning.
+    pub fn loans(&self, borrow_ns: i64, return_ns: i64) {
+        self.put(12, borrow_ns);
+        self.put(13, return_ns);
+    }
+
     /// The last thing written of a successful operation but `rest`.
     pub fn succeeded(&self, operations: i64, rows: i64) {
         self.put(9, rows);

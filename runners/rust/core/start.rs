@@ -9,13 +9,16 @@ use super::clients::{Clients, Inboxes, Place};
 use super::failure::{Outcome, fail};
 use super::mailbox::{Mailbox, Sender};
 use super::options::Options;
+use super::pool::{Lending, Pool};
+use super::request::asked;
 use super::runtime::{MakesWork, Runtime, block_on};
-use super::session::{Next, Session};
+use super::session::{Next, Serves, Session};
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{BufRead, stdin};
+use std::io::{BufRead, Write, stdin};
 use std::os::fd::FromRawFd;
 use std::process::exit;
+use std::rc::Rc;
 use std::sync::Arc;
 
 // Linux's, which the crate libc lacks for glibc: who gets the signal of a descriptor.
@@ -31,22 +34,34 @@ struct Owner {
 type RuntimeFacts = Vec<(&'static str, String)>;
 
 /// Which thread runs the loop.
-pub enum LoopPlace<A: Adapter> {
+pub enum LoopPlace {
     /// The one that answers requests.
     Here,
     /// The main thread, while another one answers.
-    Main(Sender<Opening<A>>),
+    Main(Sender<Opening>),
 }
 
-/// Clients to be run from now on, on the main thread.
-pub struct Opening<A: Adapter> {
-    options: Options,
-    inboxes: Inboxes<A>,
-    started: Sender<Outcome<RuntimeFacts>>,
+/// Runs the clients that were opened.
+type Opening = Box<dyn FnOnce() + Send>;
+/// Makes what serves requests on a driver.
+type Service = fn(&'static str, &Rc<LoopPlace>) -> Box<dyn Serves>;
+
+fn owning<A: Adapter>(driver: &'static str, place: &Rc<LoopPlace>) -> Box<dyn Serves> {
+    Box::new(Session::<A>::new(driver, "none", place.clone()))
+}
+
+/// What serves requests on connections that this pool lends.
+pub fn lending<P: Pool>(driver: &'static str, place: &Rc<LoopPlace>) -> Box<dyn Serves> {
+    Box::new(Session::<Lending<P>>::new(driver, P::NAME, place.clone()))
 }
 
 /// Serves requests until `bye` or the end of stdin, which ends the process at once.
 pub fn serve<A: Adapter>(driver: &'static str) {
+    serve_with_pools::<A>(driver, &[]);
+}
+
+/// The same, above which there are pools.
+pub fn serve_with_pools<A: Adapter>(driver: &'static str, pools: &'static [Service]) {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments != ["--adapter", driver] {
         eprintln!("usage: RUNNER --adapter {driver}");
@@ -54,24 +69,41 @@ pub fn serve<A: Adapter>(driver: &'static str) {
     }
     // SAFETY: it takes numbers only.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-    let replies = answer(Session::<A>::new(driver, LoopPlace::Here, private_stdout()));
-    let opened = Arc::new(Mailbox::new());
+    let services = move |place: LoopPlace| {
+        let place = Rc::new(place);
+        [owning::<A> as Service].iter().chain(pools).map(|make| make(driver, &place)).collect()
+    };
+    let mut replies = private_stdout();
+    answer(services(LoopPlace::Here), &mut replies);
+    let opened = Arc::new(Mailbox::<Opening>::new());
     let openings = Sender::to(&opened);
-    std::thread::spawn(move || answer(Session::new(driver, LoopPlace::<A>::Main(openings), replies)));
-    run(&opened);
+    std::thread::spawn(move || answer(services(LoopPlace::Main(openings)), &mut replies));
+    while let Some(run) = block_on(opened.next()) {
+        run();
+    }
 }
 
-/// Answers requests, until client groups need the main thread: what replies go to.
-fn answer<A: Adapter>(mut session: Session<A>) -> File {
+/// Answers requests, until client groups need the main thread. What is opened decides who serves.
+fn answer(mut services: Vec<Box<dyn Serves>>, replies: &mut File) {
+    let mut at = 0;
     if let Err(problem) = watch_stdin() {
         eprintln!("stdin cannot be watched: {problem}");
         exit(1);
     }
     loop {
-        match session.answer(&read_line()) {
+        let Some(asked) = asked(&read_line()) else { continue };
+        if asked.kind == "open" && !services[at].is_open() {
+            let pool = asked.request["options"]["pool"].as_str().unwrap_or("none");
+            at = services.iter().position(|service| service.pool() == pool).unwrap_or(0);
+        }
+        let (reply, next) = services[at].answer(asked);
+        if let Err(error) = replies.write_all(reply.as_bytes()) {
+            eprintln!("the replies cannot be written: {error}");
+            exit(1);
+        }
+        match next {
             Next::Request => {}
-            Next::ClientGroups if matches!(session.place, LoopPlace::Here) => return session.replies,
-            Next::ClientGroups => {}
+            Next::ClientGroups => return,
             Next::Bye => exit(0),
         }
     }
@@ -118,25 +150,21 @@ fn watch_stdin() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Runs the clients of one opening after the other.
-fn run<A: Adapter>(opened: &Mailbox<Opening<A>>) {
-    while let Some(opening) = block_on(opened.next()) {
-        let mut runtime = match A::Runtime::new(&opening.options) {
-            Ok(runtime) => runtime,
-            Err(failure) => {
-                opening.started.send(Err(failure));
-                continue;
-            }
-        };
-        opening.started.send(Ok(runtime.facts()));
-        runtime.start(clients_work(opening.inboxes));
-        runtime.finish();
+/// Runs the clients of one opening.
+fn run<A: Adapter>(options: &Options, inboxes: Inboxes<A>, started: &Sender<Outcome<RuntimeFacts>>) {
+    match A::Runtime::new(options) {
+        Ok(mut runtime) => {
+            started.send(Ok(runtime.facts()));
+            runtime.start(clients_work(inboxes));
+            runtime.finish();
+        }
+        Err(failure) => started.send(Err(failure)),
     }
 }
 
-impl<A: Adapter> LoopPlace<A> {
+impl LoopPlace {
     /// Clients that wait for work, and what decides about their runtime.
-    pub fn open(&self, options: &Options) -> Outcome<(Clients<A>, RuntimeFacts)> {
+    pub fn open<A: Adapter>(&self, options: &Options) -> Outcome<(Clients<A>, RuntimeFacts)> {
         let count = Clients::<A>::wanted(options)?;
         let inboxes: Inboxes<A> = (0..count).map(|_| Arc::new(Mailbox::new())).collect();
         match self {
@@ -149,7 +177,8 @@ impl<A: Adapter> LoopPlace<A> {
             LoopPlace::Main(openings) => {
                 let facts = Arc::new(Mailbox::new());
                 let started = Sender::to(&facts);
-                openings.send(Opening { options: options.clone(), inboxes: inboxes.clone(), started });
+                let (options, taken) = (options.clone(), inboxes.clone());
+                openings.send(Box::new(move || run(&options, taken, &started)));
                 let facts = block_on(facts.next());
                 let facts = facts.unwrap_or_else(|| Err(fail("internal", "the loop's thread has ended")))?;
                 Ok((Clients::new(inboxes, Place::Elsewhere), facts))

@@ -10,7 +10,7 @@ use tokio_postgres::types::{Date, Format, IsNull, Kind, Timestamp, ToSql, Type a
 use uuid::Uuid;
 
 /// A parameter.
-pub type Bound = Box<dyn ToSql + Sync>;
+pub type Bound = Box<dyn ToSql + Sync + Send>;
 
 /// A row's parameters for a statement that wants these types.
 pub fn bound(row: &[Value], wanted: &[Engine]) -> Outcome<Vec<Bound>> {

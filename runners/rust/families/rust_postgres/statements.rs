@@ -66,7 +66,7 @@ impl Statements {
     /// A row's parameters.
     #[inline]
     pub fn given(&self, row: usize) -> impl ExactSizeIterator<Item = &(dyn ToSql + Sync)> {
-        self.bound.get(row).map_or(&[][..], Vec::as_slice).iter().map(AsRef::as_ref)
+        self.bound.get(row).map_or(&[][..], Vec::as_slice).iter().map(|value| value.as_ref() as _)
     }
 
     /// A row's parameters, each with its type.

@@ -135,8 +135,7 @@ where
     }
 
     async fn facts(&mut self, facts: &mut Facts) -> Outcome<()> {
-        facts.driver_version = env!("ROWPATH_VERSION_SQLX").into();
-        E::facts(&mut self.conn, facts).await
+        tell::<E>(&mut self.conn, facts).await
     }
 
     async fn close(self) -> Outcome<()> {
@@ -146,6 +145,12 @@ where
 
 async fn connect<E: Engine>(to: &Address<E>) -> Outcome<Conn<E>> {
     Conn::<E>::connect_with(to).await.map_err(failed::<E>)
+}
+
+/// Fills in what the live connection tells.
+pub async fn tell<E: Engine>(conn: &mut Conn<E>, facts: &mut Facts) -> Outcome<()> {
+    facts.driver_version = env!("ROWPATH_VERSION_SQLX").into();
+    E::facts(conn, facts).await
 }
 
 /// Executes a statement as it is.

@@ -53,19 +53,21 @@ where
             _ => (vec![E::sql(phase)], rows.iter().map(bind).collect::<Outcome<_>>()?),
         };
         let sql: Vec<_> = sql.into_iter().map(shared).collect();
-        if mode == Mode::Prepared && phase.kind != "connect" && !phase.is_bulk() {
-            Self::prepare(conn, &sql[0], bound.first()).await?;
-        }
         let is_whole = options.get("result", "whole") == "whole";
         let (phase, rows) = (phase.clone(), rows.clone());
-        Ok(Work { phase, rows, mode, is_whole, sql, bound, bulk })
+        let work = Work { phase, rows, mode, is_whole, sql, bound, bulk };
+        work.prepare(conn).await?;
+        Ok(work)
     }
 
-    /// Prepares a statement for the types of its first parameters: the connection keeps it.
-    async fn prepare(conn: &mut Conn<E>, sql: &SqlStr, bound: Option<&Vec<E::Bound>>) -> Outcome<()> {
-        let types: Vec<_> =
-            bound.into_iter().flatten().filter_map(<E::Bound as sqlx::Encode<E::Db>>::produces).collect();
-        conn.prepare_with(sql.clone(), &types).await.map(|_| ()).map_err(failed::<E>)
+    /// Prepares the statement, if it is one, for the types of its first parameters: the connection keeps it.
+    pub async fn prepare(&self, conn: &mut Conn<E>) -> Outcome<()> {
+        if self.mode != Mode::Prepared || self.phase.kind == "connect" || self.phase.is_bulk() {
+            return Ok(());
+        }
+        let bound = self.bound.first().into_iter().flatten();
+        let types: Vec<_> = bound.filter_map(<E::Bound as sqlx::Encode<E::Db>>::produces).collect();
+        conn.prepare_with(self.sql[0].clone(), &types).await.map(|_| ()).map_err(failed::<E>)
     }
 
     async fn connect(&self, to: &Address<E>, counters: &mut Counters) -> Outcome<()> {
@@ -74,6 +76,22 @@ where
         counters.connect_ns += now_ns() - start;
         let done = self.once(&mut fresh, 0, counters).await;
         done.and(fresh.close().await.map_err(failed::<E>))
+    }
+
+    /// Does one operation on this connection.
+    #[inline]
+    pub async fn on(&self, conn: &mut Conn<E>, row: usize, counters: &mut Counters) -> Outcome<()> {
+        if !self.phase.in_transaction() {
+            return self.once(conn, row, counters).await;
+        }
+        let mut begun = conn.begin().await.map_err(failed::<E>)?;
+        match self.all(&mut begun, row, counters).await {
+            Ok(()) => begun.commit().await.map_err(failed::<E>),
+            Err(failure) => {
+                let _ = begun.rollback().await; // what failed first is reported
+                Err(failure)
+            }
+        }
     }
 
     /// What stands between BEGIN and COMMIT.
@@ -166,17 +184,7 @@ where
         if self.phase.kind == "connect" {
             return self.connect(&on.address, counters).await;
         }
-        if !self.phase.in_transaction() {
-            return self.once(&mut on.conn, row, counters).await;
-        }
-        let mut begun = on.conn.begin().await.map_err(failed::<E>)?;
-        match self.all(&mut begun, row, counters).await {
-            Ok(()) => begun.commit().await.map_err(failed::<E>),
-            Err(failure) => {
-                let _ = begun.rollback().await; // what failed first is reported
-                Err(failure)
-            }
-        }
+        self.on(&mut on.conn, row, counters).await
     }
 }
 
