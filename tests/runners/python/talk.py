@@ -15,7 +15,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, Command, load_manifest, toolchain
-from rowpath.runners.process import Runner
+from rowpath.runners.process import Runner, RunnerFailure
 from tests.runners.protocol import talk
 
 language: Any = toolchain("python")
@@ -50,8 +50,12 @@ def command_of(adapter: Adapter, extra: Path | None = None, **coordinates: str) 
     return Command(arguments=(*command.arguments[:-1], "toy"), environment=both)
 
 
-@pytest.fixture(name="start")
-def start_fixture(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
+KEPT = 3  # runners that live on for the tests to come
+
+
+@contextlib.contextmanager
+def starting(folder: Path) -> Iterator[Callable[..., Talk]]:
+    """What starts runners whose parameter rows are in the folder; all are stopped at the end."""
     with contextlib.ExitStack() as stack:
 
         def started(driver: str, extra: Path | None = None, source: Path | None = None, **coordinates: str) -> Talk:
@@ -64,6 +68,42 @@ def start_fixture(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
             runner = Runner.start(command, (0,))
             stack.callback(runner.stop)
             runner.hello(driver)
-            return Talk(runner, tmp_path)
+            return Talk(runner, folder)
 
         yield started
+
+
+@pytest.fixture(name="start")
+def start_fixture(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
+    with starting(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture(name="living", scope="module")
+def living_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Callable[..., Talk], dict[Any, Talk]]]:
+    with starting(tmp_path_factory.mktemp("kept")) as start:
+        yield start, {}
+
+
+@pytest.fixture(name="kept")
+def kept_fixture(living: tuple[Callable[..., Talk], dict[Any, Talk]]) -> Iterator[Callable[..., Talk]]:
+    """What gives a runner that tests before this one may have had: importing a driver costs more than most tests do.
+
+    A few live on, those asked for last; no connection outlives its test.
+    """
+    start, talks = living
+
+    def found(driver: str, **coordinates: str) -> Talk:
+        key = driver, *sorted(coordinates.items())
+        talks[key] = talks.pop(key, None) or start(driver, **coordinates)
+        if len(talks) > KEPT:
+            talks.pop(next(iter(talks))).runner.stop()
+        return talks[key]
+
+    yield found
+    for key, one in list(talks.items()):
+        try:
+            if one.connected:
+                one.close_connection()
+        except RunnerFailure:
+            talks.pop(key).runner.stop()

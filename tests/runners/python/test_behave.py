@@ -14,7 +14,7 @@ from rowpath.engines.sqlite import Sqlite
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
+from tests.runners.python.talk import Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
 
 AFTER_MS, MOST_MS = 1_000, 40_000  # an earlier request could be lost where the statement waits for the CPU
 
@@ -26,22 +26,24 @@ def tried(talk: Talk, behaviour: str, sql: str, after_ms: int = AFTER_MS, most_m
 
 
 @pytest.mark.parametrize(
-    ("driver", "behaviour", "said"),
+    ("driver", "behaviour", "said", "profile"),
     [
-        ("psycopg", "cancel", "user request"),
-        ("psycopg", "timeout", "statement timeout"),
-        ("psycopg2", "cancel", "user request"),
-        ("psycopg2", "timeout", "statement timeout"),
-        ("asyncpg", "cancel", "Cancelled"),
-        ("asyncpg", "timeout", "Timeout"),
-        ("psqlpy", "timeout", "statement timeout"),
+        ("psycopg", "cancel", "user request", "tuned"),
+        ("psycopg", "timeout", "statement timeout", "tuned"),
+        ("psycopg2", "cancel", "user request", "tuned"),
+        ("psycopg2", "timeout", "statement timeout", "tuned"),
+        ("asyncpg", "cancel", "Cancelled", "tuned"),
+        ("asyncpg", "timeout", "Timeout", "tuned"),
+        ("psqlpy", "timeout", "statement timeout", "tuned"),
+        # It is tried on a connection of its own as when tuned, also beside ones that begin transactions by themselves.
+        ("psycopg", "timeout", "statement timeout", "shipped"),
+        ("psycopg2", "cancel", "user request", "shipped"),
     ],
 )
-@pytest.mark.parametrize("profile", ["tuned", "shipped"])
 def test_postgresql(
-    start: Callable[..., Talk], postgresql: dict[str, Any], driver: str, behaviour: str, said: str, profile: str
+    kept: Callable[..., Talk], postgresql: dict[str, Any], driver: str, behaviour: str, said: str, profile: str
 ) -> None:
-    talk = start(driver)
+    talk = kept(driver)
     talk.open(**postgresql, statement="text", transport="tcp", profile=profile, clients="2")
     reply = tried(talk, behaviour, Postgresql().slow_query)
     assert (reply.honoured, reply.usable) == (True, True)
@@ -50,8 +52,8 @@ def test_postgresql(
     talk.run("SELECT 1")  # nothing of it was on the connections that are open
 
 
-def test_sqlite(start: Callable[..., Talk], sqlite_file: Path) -> None:
-    talk = start("sqlite3")
+def test_sqlite(kept: Callable[..., Talk], sqlite_file: Path) -> None:
+    talk = kept("sqlite3")
     talk.open(path=str(sqlite_file), statement="prepared")
     reply = tried(talk, "cancel", Sqlite().slow_query)
     assert (reply.honoured, reply.usable) == (True, True)

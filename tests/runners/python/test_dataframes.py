@@ -18,7 +18,7 @@ from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import workload_file
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
 from tests.runners.python.test_adapters import check_every_phase
 
 python: Any = toolchain("python")
@@ -33,14 +33,14 @@ PATHS = [
 
 @pytest.mark.parametrize(("driver", "engine", "through"), PATHS)
 def test_frames_hold_the_rows(
-    start: Callable[..., Talk],
+    kept: Callable[..., Talk],
     postgresql: dict[str, Any],
     sqlite_file: Path,
     driver: str,
     engine: str,
     through: str,
 ) -> None:
-    talk = start(driver)
+    talk = kept(driver)
     place = postgresql if engine == "postgresql" else {"path": str(sqlite_file)}
     options = {**place, "engine": engine, "through": through, "statement": "text", "transport": "unix", "tls": "off"}
     talk.open(**options)
@@ -66,9 +66,9 @@ def test_frames_hold_the_rows(
         assert caught.value.kind == "sql"
 
 
-def test_pandas_says_what_it_would_change(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
+def test_pandas_says_what_it_would_change(kept: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
     types = workload_file.load_workload("types")
-    talk = start("pandas")
+    talk = kept("pandas")
     talk.open(**postgresql, engine="postgresql", through="psycopg", statement="bound", transport="unix")
     phase = types.phases[0]
     whole = talk.verify(talk.prepare(types, phase, workload_file.sql_for(types, phase, ENGINES["postgresql"])))
@@ -80,7 +80,7 @@ def test_pandas_says_what_it_would_change(start: Callable[..., Talk], postgresql
     assert talk.verify(name).rows == 6
     # Nothing but the one column is changed: the other values are the generator's.
     plain = Phase(name="plain", kind="query", sql=f"SELECT {names} FROM types")
-    other = start("psycopg")
+    other = kept("psycopg")
     other.open(**postgresql, statement="bound", transport="unix")
     assert other.verify(other.prepare(types, plain, columns=columns)).digest == talk.verify(name).digest
 

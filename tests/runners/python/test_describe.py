@@ -13,7 +13,7 @@ import pytest
 
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
-from tests.runners.python.talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, command_of, kept_fixture, living_fixture, start_fixture  # noqa: F401
 
 MAKE_FILES = """
 import datetime, decimal, sys
@@ -68,13 +68,21 @@ def types(columns: list[p.DescribedColumn]) -> list[str]:
     return [column.type for column in columns]
 
 
-@pytest.mark.parametrize("form", ["parquet", "arrow"])
-def test_columnar_files_by_their_schema(start: Callable[..., Talk], tmp_path: Path, form: str) -> None:
+@pytest.fixture(name="made", scope="module")
+def made_fixture(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The folder of each form's files."""
+    folders = {form: tmp_path_factory.mktemp(form) for form in ("columnar", "stream")}
     command = command_of(ADAPTERS["pyarrow"])
-    making = [command.arguments[0], "-c", MAKE_FILES, str(tmp_path)]
-    subprocess.run(making, env=command.environment, check=True)
-    talk = start("pyarrow")
-    talk.open(engine=form, path=str(tmp_path))
+    for (_form, folder), program in zip(folders.items(), (MAKE_FILES, MAKE_STREAM), strict=True):
+        subprocess.run([command.arguments[0], "-c", program, str(folder)], env=command.environment, check=True)
+    return folders
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow"])
+def test_columnar_files_by_their_schema(kept: Callable[..., Talk], made: dict[str, Path], form: str) -> None:
+    folder = made["columnar"]
+    talk = kept("pyarrow")
+    talk.open(engine=form, path=str(folder))
     columns = described(talk, "t")
     assert [column.name for column in columns] == list("iudsetzlrnxmo")
     assert types(columns) == [
@@ -85,36 +93,35 @@ def test_columnar_files_by_their_schema(start: Callable[..., Talk], tmp_path: Pa
     assert [(field.name, field.type) for field in columns[8].fields] == [("a", "integer")]
     assert [(field.name, field.type) for field in columns[11].fields] == [("key", "text"), ("value", "integer")]
     cut = [msgspec.structs.replace(column, unit_ns=1000) for column in columns]  # polars' rows have no nanoseconds
-    digests = {digest(start, driver, fetch, form, cut, tmp_path) for driver, fetch in READERS}
-    assert digests == {digest(start, "pyarrow", "row", form, cut, tmp_path)}
+    digests = {digest(kept, driver, fetch, form, cut, folder) for driver, fetch in READERS}
+    assert digests == {digest(kept, "pyarrow", "row", form, cut, folder)}
     assert digests.pop().startswith("2:")
-    exact = {digest(start, *reader, form, columns, tmp_path) for reader in READERS if reader != ("polars", "row")}
-    assert exact == {digest(start, "pyarrow", "row", form, columns, tmp_path)}
+    exact = {digest(kept, *reader, form, columns, folder) for reader in READERS if reader != ("polars", "row")}
+    assert exact == {digest(kept, "pyarrow", "row", form, columns, folder)}
 
 
-def test_a_stream_of_arrow_is_read_as_one(start: Callable[..., Talk], tmp_path: Path) -> None:
-    command = command_of(ADAPTERS["pyarrow"])
-    making = [command.arguments[0], "-c", MAKE_STREAM, str(tmp_path)]
-    subprocess.run(making, env=command.environment, check=True)
-    talk = start("pyarrow")
-    talk.open(engine="arrow", path=str(tmp_path))
+def test_a_stream_of_arrow_is_read_as_one(kept: Callable[..., Talk], made: dict[str, Path]) -> None:
+    folder = made["stream"]
+    talk = kept("pyarrow")
+    talk.open(engine="arrow", path=str(folder))
     columns = described(talk, "t")
     assert types(columns) == ["integer", "timestamp", "text"]
     every = (("pyarrow", "row"), *READERS)
     cut = [msgspec.structs.replace(column, unit_ns=1000) for column in columns]  # polars' rows have no nanoseconds
-    digests = {digest(start, driver, fetch, "arrow", cut, tmp_path) for driver, fetch in every}
+    digests = {digest(kept, driver, fetch, "arrow", cut, folder) for driver, fetch in every}
     assert len(digests) == 1
-    exact = [digest(start, *reader, "arrow", columns, tmp_path) for reader in every if reader != ("polars", "row")]
+    exact = [digest(kept, *reader, "arrow", columns, folder) for reader in every if reader != ("polars", "row")]
     assert exact == exact[:1] * 3
     assert digests.pop().startswith("3:")
+    talk.open(engine="arrow", path=str(folder))
     with pytest.raises(RunnerFailure, match="12,000 columns take") as refused:
         described(talk, "wide")
     assert refused.value.kind == "unsupported"
 
 
-def digest(start: Callable[..., Talk], driver: str, fetch: str, form: str, columns: Any, folder: Path) -> str:
+def digest(kept: Callable[..., Talk], driver: str, fetch: str, form: str, columns: Any, folder: Path) -> str:
     """What a reader makes of the described columns of table `t`."""
-    talk = start(driver)
+    talk = kept(driver)
     talk.open(engine=form, path=str(folder), fetch=fetch, result="whole")
     spec = p.PhaseSpec(name="t", kind="query", table="t", scan=True, columns=columns)
     talk.runner.request(p.Prepare, 20, phase=spec, expect=p.PrepareReply)

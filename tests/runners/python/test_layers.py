@@ -14,7 +14,7 @@ from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
 from rowpath.execution.verification_pass import StatementsSent
-from rowpath.model.workload import Phase
+from rowpath.model.workload import Phase, Workload
 from rowpath.runners.manifest import Layer, load_manifest
 from rowpath.runners.process import RunnerFailure
 from rowpath.tape.proxy import RecordingProxy
@@ -23,14 +23,32 @@ from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import reset_for
 from tests.engines.insides import database_of
 from tests.runners.python.engines import running
-from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
+from tests.runners.python.talk import Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
 
 SCALE = 0.1  # at which a search fills its page
-FILMS = workload_file.at_scale(workload_file.load_workload("films"), SCALE)
+COUNT = 20  # operations of each: their objects have every NULL and every empty list that those of forty have
+FIRST = 2  # of those that read
 ENGINES = {engine.name: engine for engine in (Postgresql(), Sqlite())}
-EXPECTED = {name: Expected(FILMS, engine.supports) for name, engine in ENGINES.items()}
 PAGE = Path(__file__).parents[3] / "docs" / "add-a-layer.md"
-COUNT = 40  # operations of each
+
+
+def films() -> Workload:
+    """The films, with as many parameters as are used: what each of thousands must deliver takes seconds to make."""
+    whole = workload_file.at_scale(workload_file.load_workload("films"), SCALE)
+
+    def few(phase: Phase) -> Phase:
+        assert phase.parameters is not None
+        count = min(phase.parameters.count, FIRST + COUNT)
+        return msgspec.structs.replace(phase, parameters=msgspec.structs.replace(phase.parameters, count=count))
+
+    return msgspec.structs.replace(whole, phases=tuple(map(few, whole.phases)))
+
+
+FILMS = films()
+EXPECTED = Expected(FILMS)
+# Both engines have every type of theirs, so that the same is expected of both.
+assert all(workload_file.for_engine(FILMS, engine.supports)[0] == FILMS for engine in ENGINES.values())
+ONCE = ("django", "sqlmodel")  # layers that take each class but once in a process
 LAYERS = {(layer.name, driver): layer for layer in load_manifest("python").layer for driver in layer.over}
 PATHS = [
     (layer.name, driver, engine, technique, profile)
@@ -42,17 +60,27 @@ PATHS = [
 ]
 
 
+def each(paths: list[tuple[str, ...]]) -> pytest.MarkDecorator:
+    """All tests of a path before those of the next, so that they share its runner."""
+    return pytest.mark.parametrize("path", paths, ids=" ".join, scope="module")
+
+
 @pytest.fixture(name="options", scope="module")
 def options_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Any]]]:
     """What `open` needs of each engine, which holds the films."""
     folder, sqlite = tmp_path_factory.mktemp("sqlite"), Sqlite()
     instance = sqlite.instance("embedded", "full", Place(folder, folder, (0,)))
     instance.start()
-    workload, _ = workload_file.for_engine(FILMS, sqlite.supports)
-    instance.load(workload.tables)
+    instance.load(FILMS.tables)
     of_sqlite = {"path": str(database_of(instance)), "durability": "full"}
     for of_server in running(tmp_path_factory.mktemp("pg"), ("films",), scale=SCALE):
         yield {"sqlite": of_sqlite, "postgresql": of_server | {"transport": "tcp"}}
+
+
+@pytest.fixture(name="begin")
+def begin_fixture(start: Callable[..., Talk], kept: Callable[..., Talk]) -> Callable[..., Talk]:
+    """What gives the runner of a path: a new one where opening again would make the layer's classes again."""
+    return lambda driver, **named: (start if named["layer"] in ONCE else kept)(driver, **named)
 
 
 def operations(path: tuple[str, ...], *, writes: bool) -> list[Phase]:
@@ -70,69 +98,121 @@ def has_add(path: tuple[str, ...]) -> bool:
     return FILMS.phase("add") in operations(path, writes=True)
 
 
-def opened(start: Callable[..., Talk], options: dict[str, Any], path: tuple[str, ...]) -> Talk:
+def opened(begin: Callable[..., Talk], options: dict[str, Any], path: tuple[str, ...]) -> Talk:
     layer, driver, engine, technique, profile = path
-    talk = start(driver, engine=engine, layer=layer, technique=technique)
+    talk = begin(driver, engine=engine, layer=layer, technique=technique, profile=profile)
+    talk.engine = ENGINES[engine]
     talk.open(**options, driver=driver, engine=engine, layer=layer, technique=technique, profile=profile)
     return talk
 
 
-@pytest.mark.parametrize("path", PATHS, ids=" ".join)
-def test_objects_are_those_of_the_tables(
-    start: Callable[..., Talk], options: dict[str, dict[str, Any]], path: tuple[str, ...]
+GRAPH = 1 + 2 + 8  # rows
+BEGIN_AND_COMMIT = 2
+# A statement for each list of objects.
+JOINED = {"film": 4, "user": 2, "search": 1, "one": 1, "page": 1}
+JOINED |= {"add": 3 + BEGIN_AND_COMMIT, "change": 1, "read-modify-write": 2 + BEGIN_AND_COMMIT}
+# And one for each actor's person, author, review's film; what is changed is read before.
+AS_MET = JOINED | {"film": 4 + 8 + 20, "user": 2 + 3, "change": 2}
+ROW_BY_ROW = AS_MET | {"add": GRAPH + BEGIN_AND_COMMIT}
+EACH_BY_ITSELF = ROW_BY_ROW | {"film": AS_MET["film"] + 2}  # directors too
+READ = ("film", "user", "search", "one", "page")
+IN_TRANSACTION = dict.fromkeys((*READ, "change"), 2)  # BEGIN, and ROLLBACK or COMMIT
+# psycopg forgets what it prepared (from the fifth execution on) when a transaction is rolled back: DEALLOCATE ALL.
+FORGOTTEN = IN_TRANSACTION | {"film": 2 + 1}
+AFTER_EACH = EACH_BY_ITSELF | {"add": 1, "read-modify-write": 1}  # a transaction has the connection to itself
+STATEMENTS = {
+    ("none", "server"): {"film": 1, "user": 1, "add": 1, "read-modify-write": 1},
+    ("none", "lazy"): EACH_BY_ITSELF,
+    ("none", "join"): {"film": 1, "user": 1},
+    ("tortoise", "none"): JOINED | {"add": GRAPH + BEGIN_AND_COMMIT},  # it has no INSERT of many rows
+}
+SHIPPED = {
+    "sqlalchemy-core": (JOINED | {"add": GRAPH + BEGIN_AND_COMMIT}, IN_TRANSACTION),
+    "sqlalchemy-orm": (AS_MET, FORGOTTEN),
+    "sqlmodel": (AS_MET, FORGOTTEN),
+    "django": (ROW_BY_ROW, {}),
+    "peewee": (ROW_BY_ROW, {}),
+    "tortoise": (EACH_BY_ITSELF, AFTER_EACH),  # asyncpg's pool resets the connection
+}
+
+
+@each([path for path in PATHS if path[2] == "postgresql"])
+def test_statements_are_those_of_the_technique(
+    begin: Callable[..., Talk], options: dict[str, dict[str, Any]], path: tuple[str, ...]
 ) -> None:
-    engine = path[2]
-    talk, expected = opened(start, options[engine], path), EXPECTED[engine]
+    """The first test of a path: what a process does only once would be among them."""
+    layer, driver, engine, technique, profile = path
+    usual, more = SHIPPED[layer] if profile == "shipped" else (STATEMENTS.get((layer, technique), JOINED), {})
+    sent = StatementsSent("postgresql")
+    proxy = RecordingProxy("postgresql", ("127.0.0.1", int(options[engine]["port"])), records=sent)
+    proxy.start()
+    try:
+        talk = opened(begin, options[engine] | {"port": proxy.port}, path)
+        for phase in (*operations(path, writes=False), *operations(path, writes=True)):
+            name = reset(talk, phase)
+            types = (driver, technique, phase.name) == ("asyncpg", "server", "add")  # it asks what an array is, once
+            for first in range(3):  # also the first: no operation connects
+                sent.texts.clear()
+                assert talk.sample(name, operations=1, lead_in_ns=0, first=first).failed == 0
+                expected = usual[phase.name] + more.get(phase.name, 0)
+                assert len(sent.texts) == expected or (types and not first), (phase.name, sent.texts)
+        talk.close_connection()
+    finally:
+        proxy.stop()
+
+
+@each(PATHS)
+def test_objects_are_those_of_the_tables(
+    begin: Callable[..., Talk], options: dict[str, dict[str, Any]], path: tuple[str, ...]
+) -> None:
+    talk = opened(begin, options[path[2]], path)
     for phase in operations(path, writes=False):
         name = talk.prepare(FILMS, phase)
-        verified = talk.verify(name, 2, COUNT)
-        assert verified.rows == expected.rows(phase, 2, COUNT)
-        assert verified.digest == expected.verify_digest(phase, 2, COUNT, 100_000), phase.name
-        sample = talk.sample(name, operations=COUNT, lead_in_ns=0, first=2)
+        verified = talk.verify(name, FIRST, COUNT)
+        assert verified.rows == EXPECTED.rows(phase, FIRST, COUNT)
+        assert verified.digest == EXPECTED.verify_digest(phase, FIRST, COUNT, 100_000), phase.name
+        sample = talk.sample(name, operations=COUNT, lead_in_ns=0, first=FIRST)
         assert (sample.failed, sample.failure) == (0, None)
-        assert int(sample.touch, 16) in (expected.touches(phase).expected(2, COUNT) or ())
+        assert int(sample.touch, 16) in (EXPECTED.touches(phase).expected(FIRST, COUNT) or ())
     talk.close_connection()
 
 
-@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+@each(PATHS)
 def test_tables_hold_what_was_written(
-    start: Callable[..., Talk], options: dict[str, dict[str, Any]], tmp_path: Path, path: tuple[str, ...]
+    begin: Callable[..., Talk], options: dict[str, dict[str, Any]], path: tuple[str, ...]
 ) -> None:
-    engine = path[2]
-    talk = opened(start, options[engine], path)
-    talk.engine = ENGINES[engine]
+    talk = opened(begin, options[path[2]], path)
     for phase in operations(path, writes=True):
-        assert written(talk, phase, tmp_path) == {
-            table: EXPECTED[engine].after_digest(phase, COUNT, table) for table in (phase.after, *phase.also_after)
+        assert written(talk, phase) == {
+            table: EXPECTED.after_digest(phase, COUNT, table) for table in (phase.after, *phase.also_after)
         }, phase.name
     talk.close_connection()
 
 
-def written(talk: Talk, phase: Phase, folder: Path) -> dict[str, str]:
+def written(talk: Talk, phase: Phase) -> dict[str, str]:
     """The digests of the tables after the phase's operations, none of which may fail."""
     name = reset(talk, phase)
     sample = talk.sample(name, operations=COUNT, lead_in_ns=0, first=0)
     assert (sample.failed, sample.failure) == (0, None), phase.name
     return {
-        table: talk.digest_after(FILMS, msgspec.structs.replace(phase, after=table), folder)
+        table: talk.digest_after(FILMS, msgspec.structs.replace(phase, after=table), talk.folder)
         for table in (phase.after, *phase.also_after)
     }
 
 
-@pytest.mark.parametrize("path", [path for path in PATHS if has_add(path)], ids=" ".join)
+@each([path for path in PATHS if has_add(path)])
 def test_a_graph_that_fails_half_way_leaves_nothing_behind(
-    start: Callable[..., Talk], options: dict[str, dict[str, Any]], tmp_path: Path, path: tuple[str, ...]
+    begin: Callable[..., Talk], options: dict[str, dict[str, Any]], path: tuple[str, ...]
 ) -> None:
-    engine, phase = path[2], FILMS.phase("add")
-    talk = opened(start, options[engine], path)
-    talk.engine = ENGINES[engine]
+    phase = FILMS.phase("add")
+    talk = opened(begin, options[path[2]], path)
     name = reset(talk, phase)
     talk.run("DROP TABLE actors_added")
     sample = talk.sample(name, operations=3, lead_in_ns=0, first=0)
     assert (sample.operations, sample.failed) == (0, 3)
-    assert talk.digest_after(FILMS, phase, tmp_path) == EXPECTED[engine].after_digest(phase, 0)
+    assert talk.digest_after(FILMS, phase, talk.folder) == EXPECTED.after_digest(phase, 0)
     # No transaction is left that would keep the tables from being made again.
-    assert written(talk, phase, tmp_path)[phase.after] == EXPECTED[engine].after_digest(phase, COUNT)
+    assert written(talk, phase)[phase.after] == EXPECTED.after_digest(phase, COUNT)
     talk.close_connection()
 
 
@@ -178,8 +258,8 @@ def test_what_a_layer_writes_wrong_is_found(
         if phase.writes:
             wrong = {
                 table
-                for table, digest in written(talk, phase, tmp_path).items()
-                if digest != EXPECTED["postgresql"].after_digest(phase, COUNT, table)
+                for table, digest in written(talk, phase).items()
+                if digest != EXPECTED.after_digest(phase, COUNT, table)
             }
             assert wrong == shows.get(phase.name, set()), phase.name
 
@@ -191,61 +271,6 @@ def reset(talk: Talk, phase: Phase) -> str:
     return talk.prepare(FILMS, phase)
 
 
-GRAPH = 1 + 2 + 8  # rows
-BEGIN_AND_COMMIT = 2
-# A statement for each list of objects.
-JOINED = {"film": 4, "user": 2, "search": 1, "one": 1, "page": 1}
-JOINED |= {"add": 3 + BEGIN_AND_COMMIT, "change": 1, "read-modify-write": 2 + BEGIN_AND_COMMIT}
-# And one for each actor's person, author, review's film; what is changed is read before.
-AS_MET = JOINED | {"film": 4 + 8 + 20, "user": 2 + 3, "change": 2}
-ROW_BY_ROW = AS_MET | {"add": GRAPH + BEGIN_AND_COMMIT}
-EACH_BY_ITSELF = ROW_BY_ROW | {"film": AS_MET["film"] + 2}  # directors too
-READ = ("film", "user", "search", "one", "page")
-IN_TRANSACTION = dict.fromkeys((*READ, "change"), 2)  # BEGIN, and ROLLBACK or COMMIT
-# psycopg forgets what it prepared (from the fifth execution on) when a transaction is rolled back: DEALLOCATE ALL.
-FORGOTTEN = IN_TRANSACTION | {"film": 2 + 1}
-AFTER_EACH = EACH_BY_ITSELF | {"add": 1, "read-modify-write": 1}  # a transaction has the connection to itself
-STATEMENTS = {
-    ("none", "server"): {"film": 1, "user": 1, "add": 1, "read-modify-write": 1},
-    ("none", "lazy"): EACH_BY_ITSELF,
-    ("none", "join"): {"film": 1, "user": 1},
-    ("tortoise", "none"): JOINED | {"add": GRAPH + BEGIN_AND_COMMIT},  # it has no INSERT of many rows
-}
-SHIPPED = {
-    "sqlalchemy-core": (JOINED | {"add": GRAPH + BEGIN_AND_COMMIT}, IN_TRANSACTION),
-    "sqlalchemy-orm": (AS_MET, FORGOTTEN),
-    "sqlmodel": (AS_MET, FORGOTTEN),
-    "django": (ROW_BY_ROW, {}),
-    "peewee": (ROW_BY_ROW, {}),
-    "tortoise": (EACH_BY_ITSELF, AFTER_EACH),  # asyncpg's pool resets the connection
-}
-
-
-@pytest.mark.parametrize("path", [path for path in PATHS if path[2] == "postgresql"], ids=" ".join)
-def test_statements_are_those_of_the_technique(
-    start: Callable[..., Talk], options: dict[str, dict[str, Any]], path: tuple[str, ...]
-) -> None:
-    layer, driver, engine, technique, profile = path
-    each, more = SHIPPED[layer] if profile == "shipped" else (STATEMENTS.get((layer, technique), JOINED), {})
-    sent = StatementsSent("postgresql")
-    proxy = RecordingProxy("postgresql", ("127.0.0.1", int(options[engine]["port"])), records=sent)
-    proxy.start()
-    try:
-        talk = opened(start, options[engine] | {"port": proxy.port}, path)
-        talk.engine = ENGINES[engine]
-        for phase in (*operations(path, writes=False), *operations(path, writes=True)):
-            name = reset(talk, phase)
-            types = (driver, technique, phase.name) == ("asyncpg", "server", "add")  # it asks what an array is, once
-            for first in range(3):  # also the first: no operation connects
-                sent.texts.clear()
-                assert talk.sample(name, operations=1, lead_in_ns=0, first=first).failed == 0
-                expected = each[phase.name] + more.get(phase.name, 0)
-                assert len(sent.texts) == expected or (types and not first), (phase.name, sent.texts)
-        talk.close_connection()
-    finally:
-        proxy.stop()
-
-
 def test_the_layer_of_the_documents(
     start: Callable[..., Talk], options: dict[str, dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -255,12 +280,12 @@ def test_the_layer_of_the_documents(
     layer = msgspec.convert(entry, Layer)
     source = tmp_path / Path(layer.source).name
     source.write_text(blocks["python"])
-    expected, search = EXPECTED["postgresql"], FILMS.phase("search")
+    search = FILMS.phase("search")
     for profile in ("shipped", "tuned"):
         talk = start("psycopg", source=source)
         talk.open(**options["postgresql"], driver="psycopg", engine="postgresql", technique="none", profile=profile)
-        verified = talk.verify(talk.prepare(FILMS, search), 2, COUNT)
-        assert verified.digest == expected.verify_digest(search, 2, COUNT, 100_000)
+        verified = talk.verify(talk.prepare(FILMS, search), FIRST, COUNT)
+        assert verified.digest == EXPECTED.verify_digest(search, FIRST, COUNT, 100_000)
         with pytest.raises(RunnerFailure, match="no operation 'film'") as caught:
             talk.prepare(FILMS, FILMS.phase("film"))
         assert caught.value.kind == "unsupported"

@@ -18,7 +18,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import workload_file
 from rowpath.workloads.expected import Expected
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
 
 POSTGRESQL_WAYS = [
     "psycopg copy text tuned",
@@ -98,37 +98,43 @@ def check_way(talk: Talk, engine: Any, way: str, lacking: tuple[str, ...]) -> No
     first = talk.sample(name, operations=5, lead_in_ns=0, first=0)
     assert (first.operations, first.failed, first.failure, first.rows) == (5, 0, None, 0)
     hits.check(5)
-    assert talk.sample(name, operations=55, lead_in_ns=0).first == 5
-    hits.check(60)
+    assert talk.sample(name, operations=15, lead_in_ns=0).first == 5
+    hits.check(20)
     every_type = Storing.of(engine, talk, "types", lacking, way=way, rows_per_operation=3)
     assert talk.sample(every_type.prepare(), operations=2, lead_in_ns=0, first=0).failure is None
     every_type.check(2)
 
 
 @pytest.mark.parametrize("case", POSTGRESQL_WAYS)
-def test_postgresql(start: Callable[..., Talk], postgresql: dict[str, Any], case: str) -> None:
+def test_postgresql(kept: Callable[..., Talk], postgresql: dict[str, Any], case: str) -> None:
     driver, bulk, form, profile = case.split()
     assert bulk in (*ADAPTERS[driver].coordinates["bulk"], "one-by-one")
-    talk = start(driver)
+    talk = kept(driver)
     chosen = {"bulk": bulk, "format": form, "profile": profile, "statement": "bound", "transport": "unix"}
     talk.open(**postgresql, **chosen)
     check_way(talk, Postgresql(), "transaction" if bulk == "one-by-one" else "bulk", NOT_TAKEN[driver])
 
 
-@pytest.mark.parametrize("statement", ["prepared", "text"])
-@pytest.mark.parametrize("profile", ["tuned", "shipped"])
-@pytest.mark.parametrize("way", ["bulk", "transaction"])
-def test_sqlite(start: Callable[..., Talk], tmp_path: Path, way: str, profile: str, statement: str) -> None:
-    talk = start("sqlite3")
+@pytest.mark.parametrize(
+    ("way", "profile", "statement"),  # every two values meet
+    [
+        ("bulk", "tuned", "prepared"),
+        ("bulk", "shipped", "text"),
+        ("transaction", "tuned", "text"),
+        ("transaction", "shipped", "prepared"),
+    ],
+)
+def test_sqlite(kept: Callable[..., Talk], tmp_path: Path, way: str, profile: str, statement: str) -> None:
+    talk = kept("sqlite3")
     path = str(tmp_path / "own.sqlite")
     talk.open(path=path, bulk="executemany", durability="none", profile=profile, statement=statement)
     check_way(talk, Sqlite(), way, ())
 
 
-def test_a_failed_operation_leaves_nothing(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
+def test_a_failed_operation_leaves_nothing(kept: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
     for driver, ways in (("psycopg", ("copy", "executemany")), ("psycopg2", ("copy", "multi-row", "executemany"))):
         for bulk in (*ways, ""):
-            talk = start(driver)
+            talk = kept(driver)
             talk.open(**postgresql, bulk=bulk, statement="bound", transport="unix", format="text")
             storing = Storing.of(
                 Postgresql(), talk, "types", ("interval",), way="bulk" if bulk else "transaction", rows_per_operation=3
@@ -140,8 +146,8 @@ def test_a_failed_operation_leaves_nothing(start: Callable[..., Talk], postgresq
             storing.check(2)
 
 
-def test_what_cannot_be_is_refused(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
-    talk = start("psycopg")
+def test_what_cannot_be_is_refused(kept: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
+    talk = kept("psycopg")
     for options, given, text in (
         ({"bulk": "arrow"}, {"way": "bulk"}, "no bulk way 'arrow'.*copy, executemany"),
         ({"bulk": "copy", "clients": "2"}, {"way": "bulk"}, "several clients"),
@@ -154,10 +160,10 @@ def test_what_cannot_be_is_refused(start: Callable[..., Talk], postgresql: dict[
 
 @pytest.mark.parametrize("driver", ["sqlite3", "psycopg", "psycopg2", "asyncpg"])
 def test_an_engine_is_loaded_in_slices(
-    start: Callable[..., Talk], postgresql: dict[str, Any], sqlite_file: Path, driver: str
+    kept: Callable[..., Talk], postgresql: dict[str, Any], sqlite_file: Path, driver: str
 ) -> None:
     engine: Any = Sqlite() if driver == "sqlite3" else Postgresql()
-    talk = start(driver)
+    talk = kept(driver)
     talk.open(**postgresql, path=str(sqlite_file), statement="bound", transport="unix", durability="full")
     storing = Storing.of(engine, talk, "scan", kind="execute")
     name = storing.prepare()
@@ -171,8 +177,8 @@ def test_an_engine_is_loaded_in_slices(
         load(6000, 72)
 
 
-def test_asyncpg_stores_the_least_day_as_minus_infinity(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
-    talk = start("asyncpg")
+def test_asyncpg_stores_the_least_day_as_minus_infinity(kept: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
+    talk = kept("asyncpg")
     talk.open(**postgresql, statement="bound", transport="unix", bulk="copy")
     storing = Storing.of(Postgresql(), talk, "types", way="bulk", rows_per_operation=6)
     assert talk.sample(storing.prepare(), operations=1, lead_in_ns=0, first=0).failure is None

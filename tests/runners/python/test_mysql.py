@@ -17,7 +17,7 @@ from rowpath.runners.manifest import source_file
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import workload_file
 from tests.engines.life import reaching
-from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
 from tests.runners.python.test_adapters import check_every_phase, workloads_of
 from tests.waiting import nobody_listens
 
@@ -63,8 +63,8 @@ def mariadb_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instan
         ("mysql-connector", {"statement": "bound", "implementation": "c", "profile": "shipped", "transport": "tcp"}),
     ],
 )
-def test_every_phase(start: Callable[..., Talk], mariadb: Instance, driver: str, chosen: dict[str, str]) -> None:
-    talk = start(driver)
+def test_every_phase(kept: Callable[..., Talk], mariadb: Instance, driver: str, chosen: dict[str, str]) -> None:
+    talk = kept(driver)
     talk.open(**mariadb.options(PATH), **chosen)
     check_every_phase(talk, ENGINES["mariadb"], workloads_of(chosen.get("profile", "tuned")))
     facts = talk.facts()
@@ -87,10 +87,10 @@ def test_every_phase(start: Callable[..., Talk], mariadb: Instance, driver: str,
     ],
 )
 def test_the_server_counts_what_the_statement_mode_means(
-    start: Callable[..., Talk], mariadb: Instance, driver: str, chosen: dict[str, str], prepared: int, executed: int
+    kept: Callable[..., Talk], mariadb: Instance, driver: str, chosen: dict[str, str], prepared: int, executed: int
 ) -> None:
     assert isinstance(mariadb, CountsStatements)
-    talk = start(driver)
+    talk = kept(driver)
     talk.open(**mariadb.options(PATH), **chosen, transport="unix")
     workload = workload_file.load_workload("keyed")
     before = mariadb.statement_counts()
@@ -101,8 +101,8 @@ def test_the_server_counts_what_the_statement_mode_means(
     assert counted == {"prepare": prepared, "execute": executed}
 
 
-def test_a_float_that_the_c_extension_would_round_is_refused(start: Callable[..., Talk], mariadb: Instance) -> None:
-    talk = start("mysql-connector")
+def test_a_float_that_the_c_extension_would_round_is_refused(kept: Callable[..., Talk], mariadb: Instance) -> None:
+    talk = kept("mysql-connector")
     talk.open(**mariadb.options(PATH), statement="prepared", implementation="c", transport="unix")
     workload = workload_file.load_workload("types")
     phase = Phase(
@@ -121,9 +121,9 @@ def test_a_float_that_the_c_extension_would_round_is_refused(start: Callable[...
 @pytest.mark.parametrize("driver", ["pymysql", "mysqlclient", "mariadb", "mysql-connector"])
 @pytest.mark.parametrize("transport", ["unix", "tcp"])
 def test_a_wrong_password_and_a_missing_server_are_told(
-    start: Callable[..., Talk], mariadb: Instance, driver: str, transport: str
+    kept: Callable[..., Talk], mariadb: Instance, driver: str, transport: str
 ) -> None:
-    talk = start(driver)
+    talk = kept(driver)
     options = mariadb.options(PATH) | {"transport": transport, "statement": "bound"}
     with pytest.raises(RunnerFailure, match="Access denied for user 'rowpath'") as denied:
         talk.open(**options | {"password": "wr0ng-secret"})

@@ -14,7 +14,7 @@ from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import workload_file
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from tests.runners.python.talk import ADAPTERS, Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
 from tests.runners.python.test_adapters import EVERY_WORKLOAD, SOME_WORKLOADS, check_every_phase
 
 python: Any = toolchain("python")
@@ -30,10 +30,10 @@ python: Any = toolchain("python")
     ],
 )
 def test_pyodbc_postgresql(
-    start: Callable[..., Talk], postgresql: dict[str, Any], statement: str, fetch: str, result: str, profile: str
+    kept: Callable[..., Talk], postgresql: dict[str, Any], statement: str, fetch: str, result: str, profile: str
 ) -> None:
     needs_odbc("pyodbc", "postgresql")
-    talk = start("pyodbc", engine="postgresql")
+    talk = kept("pyodbc", engine="postgresql")
     options = {**postgresql, "engine": "postgresql", "statement": statement, "fetch": fetch, "result": result}
     options |= {"profile": profile, "transport": "unix", "tls": "off"}
     with pytest.raises(RunnerFailure) as caught:
@@ -54,9 +54,9 @@ def test_pyodbc_postgresql(
 
 
 @pytest.mark.parametrize("result", ["whole", "single-row"])
-def test_pyodbc_sqlite(start: Callable[..., Talk], sqlite_file: Path, result: str) -> None:
+def test_pyodbc_sqlite(kept: Callable[..., Talk], sqlite_file: Path, result: str) -> None:
     needs_odbc("pyodbc", "sqlite")
-    talk = start("pyodbc", engine="sqlite")
+    talk = kept("pyodbc", engine="sqlite")
     talk.open(engine="sqlite", path=str(sqlite_file), statement="prepared", result=result, durability="full")
     check_every_phase(talk, ENGINES["sqlite"], ("keyed",))
     settings = talk.facts().settings
@@ -64,9 +64,9 @@ def test_pyodbc_sqlite(start: Callable[..., Talk], sqlite_file: Path, result: st
 
 
 @pytest.mark.parametrize(("fetch", "result"), [("columnar", "chunked:65535"), ("row", "chunked:1000")])
-def test_arrow_odbc_postgresql(start: Callable[..., Talk], postgresql: dict[str, Any], fetch: str, result: str) -> None:
+def test_arrow_odbc_postgresql(kept: Callable[..., Talk], postgresql: dict[str, Any], fetch: str, result: str) -> None:
     needs_odbc("arrow-odbc", "postgresql")
-    talk = start("arrow-odbc", engine="postgresql")
+    talk = kept("arrow-odbc", engine="postgresql")
     how = {"statement": "text", "fetch": fetch, "result": result, "transport": "unix", "tls": "off"}
     talk.open(**postgresql, engine="postgresql", **how)
     check_every_phase(talk, ENGINES["postgresql"], ("scan", "aggregate"))

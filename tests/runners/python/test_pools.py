@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +18,16 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload, reset_for
 from tests.runners.protocol import pool_cases as cases
-from tests.runners.protocol.group_talk import Group, subject
+from tests.runners.protocol.group_talk import Group, Subject, subject
 from tests.runners.python.engines import postgresql_fixture  # noqa: F401
-from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
+from tests.runners.python.talk import Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
 from tests.runners.python.test_clients import wait_for_connections
 
 KEYED = load_workload("keyed")
 READ, INSERT = KEYED.phase("read"), KEYED.phase("insert")
 EXPECTED = Expected(KEYED)
 PAGE = Path(__file__).parents[3] / "docs" / "add-a-pool.md"
-CLIENTS, SIZE, COUNT = 8, 3, 1000
+CLIENTS, SIZE, COUNT = 8, 3, 200
 PATHS = [
     (pool.name, driver, validation, profile)
     for pool in load_manifest("python").pool
@@ -35,22 +35,24 @@ PATHS = [
     for validation in pool.validations
     for profile in ("tuned", "shipped")
 ]
+# All tests of a path before those of the next, so that they share its runner.
+EACH = pytest.mark.parametrize("path", PATHS, ids=" ".join, scope="module")
 
 
-def opened(start: Callable[..., Talk], options: dict[str, Any], path: tuple[str, ...], **more: str) -> Talk:
+def opened(kept: Callable[..., Talk], options: dict[str, Any], path: tuple[str, ...], **more: str) -> Talk:
     pool, driver, validation, profile = path
     named = {"engine": "postgresql", "pool": pool, "validation": validation, "profile": profile, "pool_size": str(SIZE)}
-    talk = start(driver, **named)
+    talk = kept(driver, engine="postgresql", pool=pool)
     talk.open(**options, transport="tcp", driver=driver, **{**named, **more})
     return talk
 
 
 @pytest.mark.parametrize("statement", ["prepared", "bound", "text"])
-@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+@EACH
 def test_a_borrowed_connection_does_what_the_drivers_own_does(
-    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...], statement: str
+    kept: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...], statement: str
 ) -> None:
-    pooled = opened(start, postgresql, path, statement=statement, clients=str(CLIENTS))
+    pooled = opened(kept, postgresql, path, statement=statement, clients=str(CLIENTS))
     read = pooled.prepare(KEYED, READ)
     assert pooled.verify(read, 5, 40).digest == EXPECTED.verify_digest(READ, 5, 40, 100)
     pooled.run(*reset_for(KEYED, INSERT, Postgresql()), ignore_errors=True)
@@ -66,14 +68,14 @@ def test_a_borrowed_connection_does_what_the_drivers_own_does(
     assert pooled.digest_after(KEYED, INSERT, pooled.folder) == EXPECTED.after_digest(INSERT, COUNT)
 
 
-@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+@EACH
 def test_all_clients_share_the_pools_connections(
-    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
+    kept: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
 ) -> None:
-    watcher = start("psycopg")
+    watcher = kept("psycopg")
     watcher.open(**postgresql, transport="unix", statement="bound")
     wait_for_connections(watcher, 1)
-    talk = opened(start, postgresql, path, clients=str(CLIENTS), statement="prepared")
+    talk = opened(kept, postgresql, path, clients=str(CLIENTS), statement="prepared")
     wait_for_connections(watcher, 1 + SIZE)
     talk.sample(talk.prepare(KEYED, READ), operations=COUNT, lead_in_ns=0, first=0)
     wait_for_connections(watcher, 1 + SIZE)
@@ -87,31 +89,41 @@ def test_all_clients_share_the_pools_connections(
 
 @pytest.mark.parametrize(("pool", "driver"), [("sqlalchemy", "psycopg"), ("asyncpg", "asyncpg")])
 def test_a_pool_that_does_not_open_leaves_no_connection(
-    start: Callable[..., Talk], postgresql: dict[str, Any], pool: str, driver: str
+    kept: Callable[..., Talk], postgresql: dict[str, Any], pool: str, driver: str
 ) -> None:
-    watcher = start("psycopg")
+    watcher = kept("psycopg")
     watcher.open(**postgresql, transport="unix", statement="bound")
     wait_for_connections(watcher, 1)
-    with pytest.raises(RunnerFailure) as refused:  # more than the server has
-        opened(start, postgresql, (pool, driver, "none", "tuned"), statement="bound", clients="1", pool_size="500")
-    assert refused.value.kind == "connect"
-    wait_for_connections(watcher, 1)
+    limit = f"ALTER DATABASE {postgresql['database']} CONNECTION LIMIT"
+    watcher.run(f"{limit} {SIZE}")
+    try:
+        with pytest.raises(RunnerFailure, match="too many connections") as refused:
+            opened(
+                kept,
+                postgresql,
+                (pool, driver, "none", "tuned"),
+                statement="bound",
+                clients="1",
+                pool_size=str(2 * SIZE),
+            )
+        assert refused.value.kind == "connect"
+        wait_for_connections(watcher, 1)
+    finally:
+        watcher.run(f"{limit} -1")
 
 
-@pytest.mark.parametrize("path", PATHS, ids=" ".join)
-def test_a_refused_login_says_why(
-    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
-) -> None:
+@EACH
+def test_a_refused_login_says_why(kept: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]) -> None:
     with pytest.raises(RunnerFailure, match="password authentication failed") as refused:
-        opened(start, postgresql | {"password": "wrong"}, path, statement="bound", clients="1")
+        opened(kept, postgresql | {"password": "wrong"}, path, statement="bound", clients="1")
     assert refused.value.kind == "connect"
 
 
-@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+@EACH
 def test_a_connection_comes_back_after_a_failed_operation(
-    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
+    kept: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
 ) -> None:
-    talk = opened(start, postgresql, path, clients=str(CLIENTS), statement="bound")
+    talk = opened(kept, postgresql, path, clients=str(CLIENTS), statement="bound")
     wrong = talk.prepare(KEYED, READ, "SELECT KEY1, CAST(1 / (length(KEY1) - 10) AS text) FROM mydata2 WHERE KEY1 = ?")
     sample = talk.sample(wrong, operations=4 * CLIENTS, lead_in_ns=0, first=0)
     assert (sample.operations, sample.failed) == (0, 4 * CLIENTS)
@@ -120,14 +132,14 @@ def test_a_connection_comes_back_after_a_failed_operation(
     assert talk.facts().settings["pool_in_use"] == "0"
 
 
-@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+@EACH
 def test_a_dead_connection_is_lent_once_at_most(
-    start: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
+    kept: Callable[..., Talk], postgresql: dict[str, Any], path: tuple[str, ...]
 ) -> None:
-    watcher = start("psycopg")
+    watcher = kept("psycopg")
     watcher.open(**postgresql, transport="unix", statement="bound")
     wait_for_connections(watcher, 1)
-    talk = opened(start, postgresql, path, clients=str(CLIENTS), statement="bound")
+    talk = opened(kept, postgresql, path, clients=str(CLIENTS), statement="bound")
     wait_for_connections(watcher, 1 + SIZE)
     read = talk.prepare(KEYED, READ)
     others = "backend_type = 'client backend' AND usename = current_user AND pid <> pg_backend_pid()"
@@ -138,10 +150,19 @@ def test_a_dead_connection_is_lent_once_at_most(
     wait_for_connections(watcher, 1 + SIZE)
 
 
-@pytest.mark.parametrize(("pool", "driver"), [("psycopg_pool", "psycopg"), ("asyncpg", "asyncpg")])
-def test_the_clients_of_a_group_write_down_how_long_they_waited(tmp_path: Path, pool: str, driver: str) -> None:
-    how = {"pool": pool, "pool_size": str(SIZE), "validation": "none", "transport": "tcp", "profile": "tuned"}
-    with subject("python", driver, tmp_path, **how) as found, found.talk(clients=CLIENTS) as talk:
+@pytest.fixture(name="found", scope="module")
+def found_fixture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
+    """The driver of a pool, on a server that its tests share."""
+    pool = request.param
+    driver = "asyncpg" if pool == "asyncpg" else "psycopg"
+    with subject("python", driver, tmp_path_factory.mktemp(pool), pool=pool, transport="tcp") as found:
+        yield found
+
+
+@pytest.mark.parametrize("found", ["psycopg_pool", "asyncpg"], indirect=True)
+def test_the_clients_of_a_group_write_down_how_long_they_waited(found: Subject) -> None:
+    how = {"pool_size": str(SIZE), "validation": "none", "profile": "tuned"}
+    with found.talk(clients=CLIENTS, **how) as talk:
         talk.make_ledger(COUNT)
         talk.prepare_read(range(1, COUNT + 1))
         with talk.groups(Group("read", clients=CLIENTS, operations=50)) as working:
@@ -158,22 +179,20 @@ def test_the_clients_of_a_group_write_down_how_long_they_waited(tmp_path: Path, 
             assert borrow_ns + return_ns < service_ns
 
 
-@pytest.mark.parametrize("pool", ["psycopg_pool", "sqlalchemy", "asyncpg"])
+@pytest.mark.parametrize("found", ["psycopg_pool", "asyncpg", "sqlalchemy"], indirect=True)
 @pytest.mark.parametrize("case", [cases.transactions, cases.errors_return])
-def test_a_transaction_begins_and_ends_on_the_lent_connection(tmp_path: Path, case: cases.Case, pool: str) -> None:
-    driver = "asyncpg" if pool == "asyncpg" else "psycopg"
-    with subject("python", driver, tmp_path, pool=pool, transport="tcp") as found:
-        case(found, pool)
+def test_a_transaction_begins_and_ends_on_the_lent_connection(case: cases.Case, found: Subject) -> None:
+    case(found, found.path.get("pool"))
 
 
 @pytest.mark.parametrize("pool", ["psycopg_pool", "sqlalchemy"])
-def test_validation_is_a_round_trip(start: Callable[..., Talk], postgresql: dict[str, Any], pool: str) -> None:
+def test_validation_is_a_round_trip(kept: Callable[..., Talk], postgresql: dict[str, Any], pool: str) -> None:
     proxy = Proxy((postgresql["host"], int(postgresql["port"])))
     try:
 
         def round_trips(validation: str, profile: str = "tuned") -> float:
             path = (pool, "psycopg", validation, profile)
-            talk = opened(start, postgresql | {"port": proxy.port}, path, statement="prepared")
+            talk = opened(kept, postgresql | {"port": proxy.port}, path, statement="prepared")
             read = talk.prepare(KEYED, READ)
             talk.sample(read, operations=8 * SIZE, lead_in_ns=0, first=0)  # every connection has it prepared
             proxy.reset()
@@ -188,9 +207,9 @@ def test_validation_is_a_round_trip(start: Callable[..., Talk], postgresql: dict
 
 
 def test_only_queries_and_single_writes_are_done_on_a_pools_connection(
-    start: Callable[..., Talk], postgresql: dict[str, Any]
+    kept: Callable[..., Talk], postgresql: dict[str, Any]
 ) -> None:
-    talk = opened(start, postgresql, PATHS[0], statement="bound")
+    talk = opened(kept, postgresql, PATHS[0], statement="bound")
     connect = load_workload("connect")
     with pytest.raises(RunnerFailure, match="only queries and single writes"):
         talk.prepare(connect, connect.phases[0])

@@ -21,7 +21,7 @@ from rowpath.workloads import workload_file as workloads
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.partitions import segments
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
+from tests.runners.python.talk import Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
 from tests.runners.python.test_columnar import loaded
 
 SCAN = workloads.load_workload("scan")
@@ -88,17 +88,17 @@ def prepare_parts(talk: Talk, workload: Workload, ranges: list[tuple[int, int]])
 
 @pytest.mark.parametrize(("driver", "engine", "fetch", "result"), READERS)
 def test_a_table_whole_and_as_one_row(
-    start: Callable[..., Talk], files: dict[str, Instance], driver: str, engine: str, fetch: str, result: str
+    kept: Callable[..., Talk], files: dict[str, Instance], driver: str, engine: str, fetch: str, result: str
 ) -> None:
-    talk = opened(start, files, driver, engine, fetch, result)
+    talk = opened(kept, files, driver, engine, fetch, result)
     for workload in (SCAN, AGGREGATE):
         readable = tuple(phase for phase in workload.phases if phase.scan or phase.access == "aggregate")
         check_phases(talk, ENGINES[engine], workload, msgspec.structs.replace(workload, phases=readable))
 
 
 @pytest.mark.parametrize("driver", ["pyarrow", "polars", "duckdb-files"])
-def test_no_reader_guesses_at_escapes(start: Callable[..., Talk], files: dict[str, Instance], driver: str) -> None:
-    talk = opened(start, files, driver, "file", "columnar", "whole")
+def test_no_reader_guesses_at_escapes(kept: Callable[..., Talk], files: dict[str, Instance], driver: str) -> None:
+    talk = opened(kept, files, driver, "file", "columnar", "whole")
     types = workloads.load_workload("types")
     plain = msgspec.structs.replace(
         types,
@@ -120,9 +120,9 @@ def records_or_bytes(files: dict[str, Instance], engine: str) -> int:
     ("driver", "engine", "fetch", "result"), [each for each in READERS if each[:2] != ("duckdb-files", "file")]
 )
 def test_the_segments_of_a_file_are_the_whole(
-    start: Callable[..., Talk], files: dict[str, Instance], driver: str, engine: str, fetch: str, result: str
+    kept: Callable[..., Talk], files: dict[str, Instance], driver: str, engine: str, fetch: str, result: str
 ) -> None:
-    talk = opened(start, files, driver, engine, fetch, result)
+    talk = opened(kept, files, driver, engine, fetch, result)
     size, expected = records_or_bytes(files, engine), Expected(SCAN)
     for n in (1, 3, 8):
         name = prepare_parts(talk, SCAN, segments(size, n))
@@ -136,8 +136,8 @@ def test_the_segments_of_a_file_are_the_whole(
     assert talk.verify(name, 0, len(cuts) - 1).digest == expected.verify_digest(READ, 0, 1, 100_000)
 
 
-def test_duckdb_says_that_it_has_no_bytes(start: Callable[..., Talk], files: dict[str, Instance]) -> None:
-    talk = opened(start, files, "duckdb-files", "file", "row", "whole")
+def test_duckdb_says_that_it_has_no_bytes(kept: Callable[..., Talk], files: dict[str, Instance]) -> None:
+    talk = opened(kept, files, "duckdb-files", "file", "row", "whole")
     with pytest.raises(RunnerFailure, match="by its bytes") as caught:
         prepare_parts(talk, SCAN, [(0, 10)])
     assert caught.value.kind == "unsupported"
@@ -169,11 +169,11 @@ def test_clients_read_a_segment_each(
         "connectorx text row whole binary tcp",
     ],
 )
-def test_forms(start: Callable[..., Talk], postgresql: dict[str, Any], sqlite_file: Path, coordinates: str) -> None:
+def test_forms(kept: Callable[..., Talk], postgresql: dict[str, Any], sqlite_file: Path, coordinates: str) -> None:
     driver, *values = coordinates.split()
     options = dict(zip(("statement", "fetch", "result", "format", "transport"), values, strict=True))
     engine = "sqlite" if driver == "sqlite3" else "postgresql"
-    talk = start(driver)
+    talk = kept(driver)
     talk.open(**postgresql, path=str(sqlite_file), **options, engine=engine, durability="none")
     names = ("scan", "aggregate", "keyed") if driver == "connectorx" else ("scan", "aggregate", "keyed", "types")
     for name in names:
@@ -189,16 +189,17 @@ def check_phases(talk: Talk, engine: Any, whole: Workload, only: Workload) -> No
     expected = Expected(whole, engine.supports)
     for phase in workload.phases:
         name = talk.prepare(workload, phase, workloads.sql_for(workload, phase, engine))
-        assert talk.verify(name, 2, 5).digest == expected.verify_digest(phase, 2, 5, 100_000), name
-        sample = talk.sample(name, operations=5, first=0, lead_in_ns=0)
-        assert (sample.operations, sample.failure) == (5, None)
-        assert int(sample.touch, 16) in (expected.touches(phase).expected(0, 5) or ())
+        count = 2 if phase.scan else 5
+        assert talk.verify(name, 2, count).digest == expected.verify_digest(phase, 2, count, 100_000), name
+        sample = talk.sample(name, operations=count, first=0, lead_in_ns=0)
+        assert (sample.operations, sample.failure) == (count, None)
+        assert int(sample.touch, 16) in (expected.touches(phase).expected(0, count) or ())
 
 
 def test_connectorx_delivers_what_it_changes_and_tells_its_failures(
-    start: Callable[..., Talk], postgresql: dict[str, Any]
+    kept: Callable[..., Talk], postgresql: dict[str, Any]
 ) -> None:
-    talk = start("connectorx")
+    talk = kept("connectorx")
     options = {**postgresql, "engine": "postgresql", "fetch": "columnar", "transport": "tcp", "tls": "off"}
     talk.open(**options)
     types = workloads.load_workload("types")

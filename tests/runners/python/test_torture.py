@@ -19,7 +19,7 @@ from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec
 from tests.runners.python.engines import running
-from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
+from tests.runners.python.talk import Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
 from tests.runners.python.test_mysql import PATH, mariadb_fixture  # noqa: F401
 from tests.runners.python.torture import BOUNDED, DUCKDB, MARIADB, POSTGRESQL, POSTGRESQL_TYPES, Case
 
@@ -44,6 +44,9 @@ ON_POSTGRESQL: dict[tuple[str, ...], tuple[str, ...]] = {
         *FLAT,
     ),
 }
+DESCRIBER = ("psycopg", "statement=prepared")
+# All tests of a path before those of the next, so that they share its runner.
+EACH_ON_POSTGRESQL = pytest.mark.parametrize("path", ON_POSTGRESQL, ids=" ".join, scope="module")
 ON_MARIADB: dict[tuple[str, ...], tuple[str, ...]] = {
     ("pymysql", "statement=bound"): (),
     ("mysqlclient", "statement=bound"): ("DATE", "DATETIME(6)"),
@@ -77,9 +80,9 @@ def postgresql_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dic
     yield from running(tmp_path_factory.mktemp("pg"), ())
 
 
-def opened(start: Callable[..., Talk], path: tuple[str, ...], engine: str, options: dict[str, Any]) -> Talk:
+def opened(kept: Callable[..., Talk], path: tuple[str, ...], engine: str, options: dict[str, Any]) -> Talk:
     chosen = dict(each.split("=") for each in path[1:])
-    talk = start(path[0], engine=engine, **chosen)
+    talk = kept(path[0], engine=engine, **chosen)
     talk.open(options, engine=engine, **chosen)
     return talk
 
@@ -129,15 +132,15 @@ def check(short: tuple[str, ...], case: Case, others: list[tuple[str, str, str]]
         assert others == [], case.sql
 
 
-@pytest.mark.parametrize("path", ON_POSTGRESQL, ids=" ".join)
+@EACH_ON_POSTGRESQL
 def test_postgresql(
-    start: Callable[..., Talk], postgresql: dict[str, Any], tmp_path: Path, path: tuple[str, ...]
+    kept: Callable[..., Talk], postgresql: dict[str, Any], tmp_path: Path, path: tuple[str, ...]
 ) -> None:
     options = {**postgresql, "transport": "unix", "tls": "off"}
-    describer = opened(start, ("psycopg", "statement=prepared"), "postgresql", options)
+    describer = opened(kept, DESCRIBER, "postgresql", options)
     describer.run("DROP TYPE IF EXISTS mood, comp CASCADE", "DROP DOMAIN IF EXISTS positive, positives CASCADE")
     describer.run(*POSTGRESQL_TYPES)
-    talk = opened(start, path, "postgresql", options)
+    talk = opened(kept, path, "postgresql", options)
     for case in POSTGRESQL:
 
         def query(_number: int, literal: str, case: Case = case) -> str:
@@ -147,11 +150,12 @@ def test_postgresql(
         check(ON_POSTGRESQL[path], case, tried(talk, case, column, query, tmp_path / "kept"))
 
 
+@EACH_ON_POSTGRESQL
 def test_what_postgresql_does_not_compare_is_delivered(
-    start: Callable[..., Talk], postgresql: dict[str, Any], tmp_path: Path
+    kept: Callable[..., Talk], postgresql: dict[str, Any], tmp_path: Path, path: tuple[str, ...]
 ) -> None:
     options = {**postgresql, "transport": "unix", "tls": "off"}
-    talk = opened(start, ("psycopg", "statement=prepared"), "postgresql", options)
+    talk = opened(kept, DESCRIBER, "postgresql", options)
     talk.run("DROP TYPE IF EXISTS comp CASCADE", *(each for each in POSTGRESQL_TYPES if "comp" in each))
     literals = (
         *("ROW(1, 'x')::comp", "ARRAY[ROW(1, 'x')::comp]", "numrange(1, 2)", "'1.2.3.4'::inet", "'1 2'::int2vector"),
@@ -159,16 +163,15 @@ def test_what_postgresql_does_not_compare_is_delivered(
     )
     columns = [talk.describe(f"SELECT {literal} AS v")[0] for literal in literals]
     assert {column.type for column in columns} == {"opaque"}
-    for path in ON_POSTGRESQL:
-        other = opened(start, path, "postgresql", options)
-        for literal, column in zip(literals, columns, strict=True):
-            assert delivered(other, f"SELECT {literal} AS v", column, tmp_path / "k") == "4f", (path, literal)
+    other = opened(kept, path, "postgresql", options)
+    for literal, column in zip(literals, columns, strict=True):
+        assert delivered(other, f"SELECT {literal} AS v", column, tmp_path / "k") == "4f", literal
 
 
 def test_bounds_of_arrays_where_the_driver_has_them(
-    start: Callable[..., Talk], postgresql: dict[str, Any], tmp_path: Path
+    kept: Callable[..., Talk], postgresql: dict[str, Any], tmp_path: Path
 ) -> None:
-    talk = opened(start, ("psqlpy", "statement=prepared"), "postgresql", {**postgresql, "transport": "unix"})
+    talk = opened(kept, ("psqlpy", "statement=prepared"), "postgresql", {**postgresql, "transport": "unix"})
     [(literal, value)] = BOUNDED.values.items()
     sql = f"SELECT CAST({literal} AS {BOUNDED.sql}) AS v"
     talk.prepare_spec(p.PhaseSpec(name="t", kind="query", sql=sql, columns=(BOUNDED.column,)))
@@ -179,9 +182,9 @@ def test_bounds_of_arrays_where_the_driver_has_them(
 
 @pytest.mark.parametrize("driver", ["psycopg", "psycopg2", "asyncpg", "psqlpy", "adbc-postgresql"])
 def test_rows_without_columns_and_columns_of_one_name(
-    start: Callable[..., Talk], postgresql: dict[str, Any], driver: str
+    kept: Callable[..., Talk], postgresql: dict[str, Any], driver: str
 ) -> None:
-    talk = opened(start, (driver, "statement=bound"), "postgresql", {**postgresql, "transport": "unix", "tls": "off"})
+    talk = opened(kept, (driver, "statement=bound"), "postgresql", {**postgresql, "transport": "unix", "tls": "off"})
     talk.prepare_spec(p.PhaseSpec(name="t", kind="query", sql="SELECT FROM generate_series(1, 1000)"))
     assert talk.sample("t", operations=2).rows == 2000
     assert (talk.verify("t").rows, talk.verify("t").columns) == (1000, [])
