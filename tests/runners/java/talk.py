@@ -93,6 +93,23 @@ class Idle:
 _idle: list[Idle] = []  # one at most: each JVM holds its whole heap
 
 
+def process_of(command: Command) -> tuple[Runner, list[str]]:
+    """The idle process where it is one of this command, else a new one; and what it logs."""
+    kept = _idle.pop() if _idle else None
+    if kept is not None and kept.command == command and kept.runner.alive():
+        return kept.runner, kept.log
+    if kept is not None:
+        kept.runner.stop()
+    log: list[str] = []
+    return Runner.start(command, tuple(cpus.usable()), log.append), log
+
+
+def keep(command: Command, runner: Runner, log: list[str]) -> None:
+    """Let a process that has no connection wait for the next path of the same command."""
+    log.clear()
+    _idle.append(Idle(command, runner, log))
+
+
 class Talk(talk.Talk):
     """A runner on a path, connected; each operation is stamped, and a sample begins at the first row."""
 
@@ -101,19 +118,12 @@ class Talk(talk.Talk):
     def __init__(self, adapter: Adapter, path: AccessPath, options: dict[str, Any]) -> None:
         self.engine = ENGINES[path.get("engine")]
         self._command = short_lived(java.command(adapter, path.get("version"), path))
-        self.log: list[str] = []
-        kept = _idle.pop() if _idle else None
-        if kept is not None and kept.command == self._command and kept.runner.alive():
-            self.runner, self.log = kept.runner, kept.log
-        else:
-            if kept is not None:
-                kept.runner.stop()
-            self.runner = Runner.start(self._command, tuple(cpus.usable()), self.log.append)
+        self.runner, self.log = process_of(self._command)
         self.runner.hello(adapter.driver, requires=("clients", "interrupt"))
         try:
             self.opened = self.open(path.as_dict() | options)
         except BaseException:
-            self._keep()
+            self.keep()
             raise
 
     def close(self) -> None:
@@ -122,11 +132,11 @@ class Talk(talk.Talk):
             self.runner.stop()
             return
         self.ask(Close, CloseReply)
-        self._keep()
+        self.keep()
 
-    def _keep(self) -> None:
-        self.log.clear()
-        _idle.append(Idle(self._command, self.runner, self.log))
+    def keep(self) -> None:
+        """Keep the process, which has no connection, for the next path of the same command."""
+        keep(self._command, self.runner, self.log)
 
     def prepare_phase(self, workload: Workload, phase: Phase, sql: str, folder: Path, **changed: Any) -> str:
         return super().prepare_phase(workload, phase, sql, folder, **({"stamps": True} | changed))

@@ -51,10 +51,8 @@ def name_of(path: AccessPath) -> str:
 
 PATHS = [path for layer in LAYERS.values() for path in paths_of(layer)]
 WRITING = [path for path in PATHS if path.technique != "join"]
-# A path's tests follow each other, so that they share its process: pytest goes by the place in the list.
-each_path = pytest.mark.parametrize(
-    "path", [*WRITING, *(path for path in PATHS if path not in WRITING)], ids=name_of, scope="module"
-)
+# A path's tests follow each other, so that they share its process.
+each_path = pytest.mark.parametrize("path", PATHS, ids=name_of, scope="module")
 each_writing = pytest.mark.parametrize("path", WRITING, ids=name_of, scope="module")
 
 
