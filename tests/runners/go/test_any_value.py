@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -350,32 +351,53 @@ SETTING_UP = {
 TABLES = {"postgresql": POSTGRESQL, "mariadb": MARIADB, "sqlite": SQLITE, "duckdb": DUCKDB}
 
 
-@contextmanager
-def workers(engine: str) -> Iterator[Iterator[Worker]]:
-    """A runner on each path, open, the engine's types and tables there; each is closed before the next."""
-    kind = ENGINES[engine]
-    if not kind.availability().ok:
-        pytest.skip(kind.availability().reason)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        if kind.deployments[0] == "server":
-            with contextmanager(started)(engine, folder) as instance:
-                yield each_worker(engine, instance, {})
-        else:  # the driver makes the file
-            instance = kind.instance(kind.deployments[0], kind.durabilities[-1], Place(folder, folder, (0,)))
-            yield each_worker(engine, instance, {"path": str(folder / "database")})
+Workers = Callable[[str], Iterator[Worker]]
 
 
-def each_worker(engine: str, instance: Instance, options: dict[str, str]) -> Iterator[Worker]:
-    for number, each in enumerate(paths(engine)):
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    """What opens a runner on each path of an engine, types and tables there; each is closed before the next.
+
+    A server is started once, at its first test.
+    """
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def served(engine: str) -> Instance:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            instance = stack.enter_context(contextlib.contextmanager(started)(engine, folder))
+            first = next(each_worker(engine, instance))
+            set_up(first, engine)
+            first.close()
+            return instance
+
+        def opened(engine: str) -> Iterator[Worker]:
+            kind = ENGINES[engine]
+            if not kind.availability().ok:
+                pytest.skip(kind.availability().reason)
+            if kind.deployments[0] == "server":
+                yield from each_worker(engine, served(engine))
+                return
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name)
+                instance = kind.instance(kind.deployments[0], kind.durabilities[-1], Place(folder, folder, (0,)))
+                for number, worker in enumerate(each_worker(engine, instance, path=str(folder / "database"))):
+                    if number == 0:  # the driver makes the file
+                        set_up(worker, engine)
+                    yield worker
+
+        yield opened
+
+
+def each_worker(engine: str, instance: Instance, **options: str) -> Iterator[Worker]:
+    for each in paths(engine):
         worker = Worker(each, instance, log=lambda _line: None, timeout_s=TIMEOUT_S)
         worker.open(**options)
-        if number == 0:
-            set_up(worker, engine)
         yield worker
         worker.close()
 
 
+@functools.cache
 def paths(engine: str) -> list[PlannedPath]:
     """Each of the runner's ways to have a result."""
     found, known = [], set()
@@ -430,19 +452,18 @@ def wrong(worker: Worker, name: str, sql: str, column: Column, values: list[Any]
         yield f"{worker.planned.name}: {name}: {reply.columns[0].reason or 'other values'} ({reply.delivered})"
 
 
-def all_wrong(engine: str) -> Iterator[str]:
-    with workers(engine) as every:
-        for worker in every:
-            path = worker.planned.path
-            for name, case in TABLES[engine].items():
-                lost = {sql for key in SHAPING for sql in case.lost.get(path.get(key), ())}
-                values = {sql: value for sql, value in case.values.items() if sql not in lost}
-                yield from wrong(worker, name, query_of(values, name, engine), case.column, list(values.values()))
+def all_wrong(engine: str, workers: Workers) -> Iterator[str]:
+    for worker in workers(engine):
+        path = worker.planned.path
+        for name, case in TABLES[engine].items():
+            lost = {sql for key in SHAPING for sql in case.lost.get(path.get(key), ())}
+            values = {sql: value for sql, value in case.values.items() if sql not in lost}
+            yield from wrong(worker, name, query_of(values, name, engine), case.column, list(values.values()))
 
 
 @pytest.mark.parametrize("engine", TABLES)
-def test_every_value_is_what_the_sql_says(engine: str) -> None:
-    assert list(all_wrong(engine)) == []
+def test_every_value_is_what_the_sql_says(engine: str, workers: Workers) -> None:
+    assert list(all_wrong(engine, workers)) == []
 
 
 UNDECLARED = {  # what was refused once: a query's values, the column that is declared, the values' bytes
@@ -467,40 +488,41 @@ UNDECLARED = {  # what was refused once: a query's values, the column that is de
 
 
 @pytest.mark.parametrize("engine", TABLES)
-def test_a_value_of_another_kind_than_declared_is_delivered(engine: str) -> None:
+def test_a_value_of_another_kind_than_declared_is_delivered(engine: str, workers: Workers) -> None:
     found = []
-    with workers(engine) as every:
-        for worker in every:
-            for name, (values, column, expected) in UNDECLARED.items():
-                sql = " UNION ALL ".join(f"SELECT {value} AS v" for value in values)
-                reply = verified(worker, sql, column)
-                total = sum(map(codec.row_hash, expected)) & codec.MASK64
-                foreign = sum(value.startswith(b"?") for value in expected)
-                if (reply.digest, reply.columns[0].foreign) != (f"{len(values)}:{total:016x}", foreign):
-                    found.append(f"{worker.planned.name}: {name}: {reply.columns} {reply.delivered}")
+    for worker in workers(engine):
+        for name, (values, column, expected) in UNDECLARED.items():
+            sql = " UNION ALL ".join(f"SELECT {value} AS v" for value in values)
+            reply = verified(worker, sql, column)
+            total = sum(map(codec.row_hash, expected)) & codec.MASK64
+            foreign = sum(value.startswith(b"?") for value in expected)
+            if (reply.digest, reply.columns[0].foreign) != (f"{len(values)}:{total:016x}", foreign):
+                found.append(f"{worker.planned.name}: {name}: {reply.columns} {reply.delivered}")
     assert found == []
 
 
 @pytest.mark.parametrize("pipeline", ["off", "10"])
-def test_operations_go_on_behind_a_value_that_pgx_does_not_take(pipeline: str, tmp_path: Path) -> None:
+def test_operations_go_on_behind_a_value_that_pgx_does_not_take(
+    pipeline: str, workers: Workers, tmp_path: Path
+) -> None:
     key, column = Column("k", "integer"), Column("v", "integer")
     expected = [None if number == 3 else number for number in range(20)]
     codec.write_rows(tmp_path / "rows", [(number,) for number in range(20)], [key])
     sql = "SELECT CASE WHEN k = 3 THEN NULL ELSE k END AS v FROM (VALUES (CAST(? AS integer))) AS t (k)"
     phase = Phase("value", "query", sql, columns=(column,))
     work = PreparedPhase("any.value", phase, sql, (column,), (key,), tmp_path / "rows", 20)
-    with workers("postgresql") as every:
-        worker = next(each for each in every if each.planned.path.driver == "pgx")
-        worker.close()
-        worker = Worker(worker.planned, worker.instance, log=lambda _line: None, timeout_s=TIMEOUT_S)
-        worker.open(pipeline=pipeline)
-        worker.prepare(work)
-        cold = worker.sample(work, "cold", operations=20, first=0).reply
-        assert (cold.rows, cold.failed, int(cold.touch, 16)) == (20, 0, sum(range(20)) - 3 + 1)
-        worker.prepare(work)  # whose slots are new
-        reply = worker.verify(work, 0, 20)
-        assert (reply.digest, reply.touch) == (codec.digest([(each,) for each in expected], [column]), cold.touch)
-        worker.close()
+    every = workers("postgresql")
+    worker = next(each for each in every if each.planned.path.driver == "pgx")
+    worker.close()
+    worker = Worker(worker.planned, worker.instance, log=lambda _line: None, timeout_s=TIMEOUT_S)
+    worker.open(pipeline=pipeline)
+    worker.prepare(work)
+    cold = worker.sample(work, "cold", operations=20, first=0).reply
+    assert (cold.rows, cold.failed, int(cold.touch, 16)) == (20, 0, sum(range(20)) - 3 + 1)
+    worker.prepare(work)  # whose slots are new
+    reply = worker.verify(work, 0, 20)
+    assert (reply.digest, reply.touch) == (codec.digest([(each,) for each in expected], [column]), cold.touch)
+    worker.close()
 
 
 GIVEN: dict[str, tuple[str, str, list[Any]]] = {
@@ -510,44 +532,42 @@ GIVEN: dict[str, tuple[str, str, list[Any]]] = {
 
 
 @pytest.mark.parametrize("engine", GIVEN)
-def test_numbers_of_any_size_go_in_and_out(engine: str, tmp_path: Path) -> None:
+def test_numbers_of_any_size_go_in_and_out(engine: str, workers: Workers, tmp_path: Path) -> None:
     kind, logical, values = GIVEN[engine]
     column = Column("v", logical, bits=128, nullable=True)  # type: ignore[arg-type]
     codec.write_rows(tmp_path / "rows", [(value,) for value in values], [column])
     sql = f"SELECT CAST(? AS {kind}) AS v"
     phase, count = Phase("value", "query", sql, columns=(column,)), len(values)
     work = PreparedPhase("any.value", phase, sql, (column,), (column,), tmp_path / "rows", count)
-    with workers(engine) as every:
-        for worker in every:
-            worker.prepare(work)
-            reply = worker.verify(work, 0, count)
-            assert reply.digest == codec.digest([(value,) for value in values], [column]), worker.planned.name
+    for worker in workers(engine):
+        worker.prepare(work)
+        reply = worker.verify(work, 0, count)
+        assert reply.digest == codec.digest([(value,) for value in values], [column]), worker.planned.name
 
 
 @pytest.mark.parametrize("engine", TABLES)
-def test_columns_of_one_name_and_none_at_all(engine: str) -> None:
+def test_columns_of_one_name_and_none_at_all(engine: str, workers: Workers) -> None:
     same = (Column("a", "integer", nullable=True), Column("a", "text", nullable=True))
-    with workers(engine) as every:
-        for worker in every:
-            reply = verified(worker, "SELECT 1 AS a, 'b' AS a", *same)
-            assert reply.digest == codec.digest([(1, "b")], same), worker.planned.name
-            if engine == "postgresql":
-                reply = verified(worker, "SELECT FROM generate_series(1, 3)")
-                assert (reply.digest, reply.columns) == (codec.digest([()] * 3, ()), []), worker.planned.name
+    for worker in workers(engine):
+        reply = verified(worker, "SELECT 1 AS a, 'b' AS a", *same)
+        assert reply.digest == codec.digest([(1, "b")], same), worker.planned.name
+        if engine == "postgresql":
+            reply = verified(worker, "SELECT FROM generate_series(1, 3)")
+            assert (reply.digest, reply.columns) == (codec.digest([()] * 3, ()), []), worker.planned.name
 
 
 @pytest.mark.parametrize(("engine", "driver"), [("postgresql", "pgx"), ("duckdb", "duckdb-go")])
-def test_every_type_is_described(engine: str, driver: str) -> None:
-    with workers(engine) as every:
-        worker = next(each for each in every if each.planned.path.driver == driver)
-        wrong = []
-        for name, case in TABLES[engine].items():
-            described = worker.runner.request(
-                Describe, TIMEOUT_S, sql=query_of(case.values, name, engine), expect=DescribeReply
-            ).columns[0]
-            if spelt(described) != spelt(case.column) or not described.engine_type:
-                wrong.append(f"{name}: {spelt(described)}")
-        worker.close()
+def test_every_type_is_described(engine: str, driver: str, workers: Workers) -> None:
+    every = workers(engine)  # kept: an embedded engine's folder goes with it
+    worker = next(each for each in every if each.planned.path.driver == driver)
+    wrong = []
+    for name, case in TABLES[engine].items():
+        described = worker.runner.request(
+            Describe, TIMEOUT_S, sql=query_of(case.values, name, engine), expect=DescribeReply
+        ).columns[0]
+        if spelt(described) != spelt(case.column) or not described.engine_type:
+            wrong.append(f"{name}: {spelt(described)}")
+    worker.close()
     assert wrong == []
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import functools
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.machine import cpus
+from rowpath.machine import cpus, maven
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Table, Workload
 from rowpath.runners.manifest import Adapter, Command, load_manifest, toolchain
@@ -30,7 +32,7 @@ Instances = dict[tuple[str, str], Instance]
 
 
 @contextmanager
-def loaded(keys: list[tuple[str, str]], workloads: list[str], version: str = "") -> Iterator[Instances]:
+def loaded(keys: list[tuple[str, str]], workloads: Sequence[str | Workload], version: str = "") -> Iterator[Instances]:
     """One loaded instance of each engine and deployment that can run here, these workloads in it."""
     started: Instances = {}
     directory = Path(tempfile.mkdtemp(prefix="rowpath-é "))
@@ -48,8 +50,9 @@ def loaded(keys: list[tuple[str, str]], workloads: list[str], version: str = "")
             instance.start()
             started[key] = instance
             tables: dict[str, Table] = {}
-            for workload_name in workloads:
-                tables |= for_engine(load_workload(workload_name), engine.supports)[0].tables
+            for named in workloads:
+                workload = load_workload(named) if isinstance(named, str) else named
+                tables |= for_engine(workload, engine.supports)[0].tables
             instance.load(tables)
         yield started
     finally:
@@ -71,6 +74,13 @@ def expected_of(workload_name: str, engine_name: str) -> Expected:
     return Expected(load_workload(workload_name), ENGINES[engine_name].supports)
 
 
+def short_lived(command: Command) -> Command:
+    """The command for a JVM that takes less CPU as it ends after seconds; tests/conformance has it as it is."""
+    at = command.arguments.index("sh") + 2
+    arguments = (*command.arguments[:at], maven.SHORT_LIVED, *command.arguments[at:])
+    return msgspec.structs.replace(command, arguments=arguments)
+
+
 @dataclass
 class Idle:
     """A process without a connection, kept because a JVM's start costs more than most tests."""
@@ -83,6 +93,23 @@ class Idle:
 _idle: list[Idle] = []  # one at most: each JVM holds its whole heap
 
 
+def process_of(command: Command) -> tuple[Runner, list[str]]:
+    """The idle process where it is one of this command, else a new one; and what it logs."""
+    kept = _idle.pop() if _idle else None
+    if kept is not None and kept.command == command and kept.runner.alive():
+        return kept.runner, kept.log
+    if kept is not None:
+        kept.runner.stop()
+    log: list[str] = []
+    return Runner.start(command, tuple(cpus.usable()), log.append), log
+
+
+def keep(command: Command, runner: Runner, log: list[str]) -> None:
+    """Let a process that has no connection wait for the next path of the same command."""
+    log.clear()
+    _idle.append(Idle(command, runner, log))
+
+
 class Talk(talk.Talk):
     """A runner on a path, connected; each operation is stamped, and a sample begins at the first row."""
 
@@ -90,17 +117,14 @@ class Talk(talk.Talk):
 
     def __init__(self, adapter: Adapter, path: AccessPath, options: dict[str, Any]) -> None:
         self.engine = ENGINES[path.get("engine")]
-        self._command = java.command(adapter, path.get("version"), path)
-        self.log: list[str] = []
-        kept = _idle.pop() if _idle else None
-        if kept is not None and kept.command == self._command and kept.runner.alive():
-            self.runner, self.log = kept.runner, kept.log
-        else:
-            if kept is not None:
-                kept.runner.stop()
-            self.runner = Runner.start(self._command, tuple(cpus.usable()), self.log.append)
+        self._command = short_lived(java.command(adapter, path.get("version"), path))
+        self.runner, self.log = process_of(self._command)
         self.runner.hello(adapter.driver, requires=("clients", "interrupt"))
-        self.opened = self.open(path.as_dict() | options)
+        try:
+            self.opened = self.open(path.as_dict() | options)
+        except BaseException:
+            self.keep()
+            raise
 
     def close(self) -> None:
         """Close the connection and keep the process for the next path of the same command."""
@@ -108,8 +132,11 @@ class Talk(talk.Talk):
             self.runner.stop()
             return
         self.ask(Close, CloseReply)
-        self.log.clear()
-        _idle.append(Idle(self._command, self.runner, self.log))
+        self.keep()
+
+    def keep(self) -> None:
+        """Keep the process, which has no connection, for the next path of the same command."""
+        keep(self._command, self.runner, self.log)
 
     def prepare_phase(self, workload: Workload, phase: Phase, sql: str, folder: Path, **changed: Any) -> str:
         return super().prepare_phase(workload, phase, sql, folder, **({"stamps": True} | changed))

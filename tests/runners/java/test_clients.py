@@ -30,7 +30,7 @@ from tests.runners.java.talk import ADAPTERS, Instances, Talk, expected_of, load
 java: Any = toolchain("java")
 pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 DRIVERS = (("sqlite-jdbc", "embedded"), ("derby", "embedded"), ("derby", "server"), ("pgjdbc", "server"))
-COUNTS = [("1", "threads"), ("2", "threads"), ("8", "threads"), ("8", "virtual-threads")]
+COUNTS = [("1", "threads"), ("8", "threads"), ("8", "virtual-threads")]
 
 
 def paths() -> list[AccessPath]:

@@ -52,8 +52,9 @@ def paths() -> list[tuple[Adapter, AccessPath]]:
 @pytest.fixture(scope="module")
 def instances() -> Iterator[Instances]:
     keys = sorted({(path.get("engine"), path.get("deployment")) for _, path in paths()})
-    with loaded(keys, ["scan", "keyed"]) as started:
-        yield started
+    files = [key for key in keys if key[1] == "file"]
+    with loaded(files, ["scan"]) as tables, loaded([key for key in keys if key not in files], ["keyed"]) as started:
+        yield tables | started
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,9 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BackedUp, BacksUp
 from rowpath.execution.mixed_load.shared_counters import GAVE_UP
 from rowpath.machine import jvm
+from tests.runners.java.group_talk import Subject, subject
 from tests.runners.protocol.group_cases import LEDGER, NULL, Case, failures, name_of
-from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
+from tests.runners.protocol.group_talk import NOTHING, Group
 from tests.runners.protocol.shared_cases import LEDGER as SHARED_LEDGER
 from tests.runners.protocol.shared_cases import NULL as SHARED_NULL
 
@@ -102,7 +103,7 @@ def subjects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...,
 
         @functools.cache
         def start(driver: str, deployment: str) -> Subject:
-            return stack.enter_context(subject("java", driver, tmp_path_factory.mktemp(driver), deployment))
+            return stack.enter_context(subject(driver, tmp_path_factory.mktemp(driver), deployment))
 
         yield start
 
@@ -143,7 +144,7 @@ def test_the_clock_is_the_controllers(null: Subject) -> None:
 
 def test_virtual_threads(tmp_path: Path) -> None:
     """They work in groups as threads do; those that never wait leave the carrier to the others."""
-    with subject("java", "null", tmp_path, concurrency="virtual-threads") as found:
+    with subject("null", tmp_path, concurrency="virtual-threads") as found:
         for case in (*NULL, *SHARED_NULL):
             case(found)
         with found.talk(clients=3) as talk:
@@ -154,6 +155,6 @@ def test_virtual_threads(tmp_path: Path) -> None:
                 totals = working.end()
             assert {total.cpu_ns for total in totals.values()} == {totals["one"].cpu_ns} != {0}
             assert talk.log == []
-    with subject("java", "derby", tmp_path, concurrency="virtual-threads") as found:
+    with subject("derby", tmp_path, concurrency="virtual-threads") as found:
         for case in (*LEDGER, *SHARED_LEDGER):
             case(found)

@@ -51,7 +51,6 @@ def counted(instances: Instances, driver: str, **coordinates: str) -> Iterator[t
         proxy.stop()
 
 
-@pytest.mark.parametrize("driver", [CONNECTOR_J, MARIADB])
 @pytest.mark.parametrize(
     ("statement", "prepare_cache", "asked"),
     [
@@ -62,6 +61,8 @@ def counted(instances: Instances, driver: str, **coordinates: str) -> Iterator[t
         ("text", "none", {"prepare": 0, "execute": 0, "query": READS}),
     ],
 )
+# Below, so that a driver's cases follow each other in one process.
+@pytest.mark.parametrize("driver", [CONNECTOR_J, MARIADB])
 def test_what_the_server_is_asked(
     driver: str, statement: str, prepare_cache: str, asked: dict[str, int], instances: Instances, tmp_path: Path
 ) -> None:

@@ -43,6 +43,8 @@ NO_TYPE: dict[str, tuple[LogicalType, tuple[str, ...]]] = {
     "'NaN'::numeric": ("decimal", ("mybatis", "jooq", "hibernate")),
     "'infinity'::timestamptz": ("timestamptz", ("jooq",)),
 }
+# A layer's tests follow each other, so that they share its process.
+each_layer = pytest.mark.parametrize("name", LAYERS, scope="module")
 pytestmark = pytest.mark.skipif(
     bool(jvm.compiler_problem()) or not postgresql_programs.availability().ok, reason="no JDK or no PostgreSQL"
 )
@@ -89,7 +91,7 @@ def truth_fixture(server: Instance, tmp_path_factory: pytest.TempPathFactory) ->
     return found
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each_layer
 def test_rows_are_those_of_the_driver_by_one_statement(name: str, server: Instance, truth: dict[str, Any]) -> None:
     """Also where the query holds what a layer reads in its own way."""
     options, sent = server.options(path()), StatementsSent("postgresql")
@@ -110,7 +112,7 @@ def test_rows_are_those_of_the_driver_by_one_statement(name: str, server: Instan
         proxy.stop()
 
 
-@pytest.mark.parametrize("name", MAPPED)
+@pytest.mark.parametrize("name", MAPPED, scope="module")
 def test_objects_of_a_table_are_the_driver_s_rows(name: str, server: Instance, truth: dict[str, Any]) -> None:
     mapped = path(name, "mapped")
     talk = Talk(PGJDBC, mapped, server.options(mapped))
@@ -127,7 +129,7 @@ def test_objects_of_a_table_are_the_driver_s_rows(name: str, server: Instance, t
         talk.close()
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each_layer
 def test_parts_of_a_second_that_a_layer_loses_show_in_their_column(
     name: str, server: Instance, truth: dict[str, Any]
 ) -> None:
@@ -141,7 +143,7 @@ def test_parts_of_a_second_that_a_layer_loses_show_in_their_column(
         talk.close()
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each_layer
 def test_values_that_a_layer_has_no_type_for_are_refused(name: str, server: Instance) -> None:
     raw = path(name, "raw")
     talk = Talk(PGJDBC, raw, server.options(raw))
@@ -159,7 +161,7 @@ def test_values_that_a_layer_has_no_type_for_are_refused(name: str, server: Inst
         talk.close()
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each_layer
 def test_more_or_fewer_columns_than_declared_are_refused(name: str, server: Instance) -> None:
     """A layer that asks for each column by its name leaves out what is not declared, and finds no third."""
     raw, sql = path(name, "raw"), "SELECT 1 AS a, 2 AS b"
@@ -179,7 +181,7 @@ def test_more_or_fewer_columns_than_declared_are_refused(name: str, server: Inst
         talk.close()
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each_layer
 def test_the_program_of_a_layer_compiles_and_reads_every_row(
     name: str, server: Instance, truth: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -197,7 +199,7 @@ def test_the_program_of_a_layer_compiles_and_reads_every_row(
         assert made is not None and made.file == f"layer-{name}.java"
         assert all(artefact in made.text for artefact in LAYERS[name].packages)
         (tmp_path / made.file).write_text(made.text)
-        words = [jvm.java_command(), *shlex.split(made.run.removeprefix("java "))]
+        words = [jvm.java_command(), maven.SHORT_LIVED, *shlex.split(made.run.removeprefix("java "))]
         done = subprocess.run(
             words, cwd=tmp_path, env={"DB_PASSWORD": options["password"]}, capture_output=True, text=True,
             timeout=60, check=False,

@@ -20,8 +20,9 @@ from rowpath.runners.protocol import PhaseSpec, RunReply, RunStatements
 from rowpath.workloads.workload_file import load_workload
 from tests.engines.insides import ask
 from tests.runners.insides import slot_of
+from tests.runners.java.group_talk import Subject
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, expected_of, java, loaded, path_of
-from tests.runners.protocol.group_talk import Group, subject
+from tests.runners.protocol.group_talk import Group
 from tests.waiting import until
 
 POSTGRESQL, MARIADB = ("postgresql", "server"), ("mariadb", "server")
@@ -63,7 +64,7 @@ def talk_on(path: AccessPath, instances: Instances, **options: str | int) -> Ite
         if talk.connected:
             talk.close()
         else:
-            talk.runner.stop()
+            talk.keep()
 
 
 def all_back(talk: Talk) -> None:
@@ -72,14 +73,28 @@ def all_back(talk: Talk) -> None:
     assert talk.facts().settings["pool_open"] == str(SIZE)
 
 
+# A pool lends connections whatever their driver: each pool over each driver, and both ways of its threads with each
+# pool and each driver; the ways of statements with each driver.
 CASES = [
-    *((pool, "pgjdbc", "prepared", "threads") for pool in POOLS),
-    *((pool, "pgjdbc", "prepared", "virtual-threads") for pool in POOLS),
-    *(("hikaricp", "pgjdbc", statement, "threads") for statement in ("bound", "text")),
-    *((pool, "mariadb-java-client", "prepared", "threads") for pool in POOLS),
-    *(("hikaricp", driver, "prepared", "virtual-threads") for driver in ("mariadb-java-client", "connector-j")),
-    *((pool, "connector-j", "bound", "threads") for pool in POOLS),
+    ("hikaricp", "pgjdbc", "prepared", "threads"),
+    ("hikaricp", "mariadb-java-client", "prepared", "virtual-threads"),
+    ("hikaricp", "connector-j", "bound", "threads"),
+    ("tomcat-jdbc", "pgjdbc", "text", "virtual-threads"),
+    ("tomcat-jdbc", "mariadb-java-client", "prepared", "threads"),
+    ("tomcat-jdbc", "connector-j", "prepared", "virtual-threads"),
+    ("dbcp2", "pgjdbc", "bound", "threads"),
+    ("dbcp2", "mariadb-java-client", "prepared", "virtual-threads"),
+    ("dbcp2", "connector-j", "bound", "virtual-threads"),
+    ("c3p0", "pgjdbc", "prepared", "virtual-threads"),
+    ("c3p0", "mariadb-java-client", "prepared", "threads"),
+    ("c3p0", "connector-j", "bound", "threads"),
 ]
+# A pool's tests follow each other, so that they share its process.
+each_pool = pytest.mark.parametrize("pool", POOLS, scope="module")
+
+
+def test_every_pool_is_tried_over_every_driver() -> None:
+    assert {case[:2] for case in CASES} == {(name, driver) for name, pool in POOLS.items() for driver in pool.over}
 
 
 @pytest.mark.parametrize(("pool", "driver", "statement", "concurrency"), CASES, ids="-".join)
@@ -106,12 +121,13 @@ def test_rows_are_the_drivers(
         assert talk.log == []
 
 
-@pytest.mark.parametrize("pool", POOLS)
+@each_pool
 def test_never_more_connections_than_its_size(pool: str, instances: Instances, tmp_path: Path) -> None:
     server = instances[POSTGRESQL]
     until(lambda: ask(server, LENT) == "0", "end of earlier connections")
     with talk_on(pooled(pool), instances) as talk, ThreadPoolExecutor(1) as executor:
         until(lambda: ask(server, LENT) == str(SIZE), "end of connections that were only tried")
+        assert pool not in THREADS or threads_of(talk, THREADS[pool])
         talk.make_ready(KEYED, KEYED.phase("read"), tmp_path)
         at_work = executor.submit(talk.sample, "read", duration_ns=500_000_000)
         seen = [ask(server, LENT)]
@@ -131,14 +147,8 @@ def threads_of(talk: Talk, name: str) -> list[str]:
     return [each for each in names if each.startswith(name)]
 
 
-@pytest.mark.parametrize("pool", THREADS)
-def test_threads_of_pools_have_these_names(pool: str, instances: Instances) -> None:
-    with talk_on(pooled(pool), instances) as talk:
-        assert threads_of(talk, THREADS[pool])
-
-
 # Round trips of one read: as the driver by itself, and one more where the pool validates what it lends.
-@pytest.mark.parametrize("pool", POOLS)
+@each_pool
 def test_validation_is_a_round_trip(pool: str, instances: Instances, tmp_path: Path) -> None:
     asked = {}
     for profile, validation in (("tuned", "none"), ("tuned", "borrow"), ("shipped", "none")):
@@ -157,7 +167,7 @@ def test_validation_is_a_round_trip(pool: str, instances: Instances, tmp_path: P
     assert asked == {("tuned", "none"): 1, ("tuned", "borrow"): 2, ("shipped", "none"): shipped}
 
 
-@pytest.mark.parametrize("pool", POOLS)
+@each_pool
 @pytest.mark.parametrize("transaction", ["autocommit", "transaction"])
 def test_a_failed_operation_returns_its_connection(
     pool: str, transaction: str, instances: Instances, tmp_path: Path
@@ -172,7 +182,7 @@ def test_a_failed_operation_returns_its_connection(
         all_back(talk)
 
 
-@pytest.mark.parametrize("pool", POOLS)
+@each_pool
 def test_a_login_that_is_refused(pool: str, instances: Instances) -> None:
     wrong = "no-password-of-any-server"
     with talk_on(pooled(pool), instances) as talk:
@@ -222,9 +232,11 @@ def test_a_statement_on_every_connection(path: AccessPath, reached: int, instanc
 
 
 @pytest.mark.parametrize("concurrency", ["threads", "virtual-threads"])
-def test_groups_time_borrowing(concurrency: str, tmp_path: Path) -> None:
-    named = {"pool": "hikaricp", "pool_size": "2", "validation": "none", "concurrency": concurrency}
-    with subject("java", "pgjdbc", tmp_path, **named) as found, found.talk(clients=5) as talk:
+def test_groups_time_borrowing(concurrency: str, instances: Instances, tmp_path: Path) -> None:
+    path = pooled("hikaricp", pool_size="2", concurrency=concurrency, language="java")
+    adapter = ADAPTERS["pgjdbc"]
+    java.build([(adapter, path.version)], [path])
+    with Subject(adapter, instances[POSTGRESQL], path, tmp_path).talk(clients=5) as talk:
         talk.make_ledger(len(IDS))
         talk.prepare_read(IDS)
         talk.prepare_write(IDS)

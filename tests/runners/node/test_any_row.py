@@ -67,9 +67,14 @@ def unloaded(engine: str, folder: Path) -> Iterator[Instance]:
     instance.stop()
 
 
-@contextlib.contextmanager
-def running(engine: str) -> Iterator[tuple[Instance, list[Worker]]]:
-    """The engine and a runner on each path; all are stopped afterwards."""
+@pytest.fixture(scope="module", params=CASES)
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def workers(engine: str) -> Iterator[list[Worker]]:
+    """A runner on each path of the engine; all are stopped once every test of the engine has used them."""
     if not (there := ENGINES[engine].availability()).ok:
         pytest.skip(there.reason)
     if not (every := paths(engine)):
@@ -88,7 +93,7 @@ def running(engine: str) -> Iterator[tuple[Instance, list[Worker]]]:
             worker.open()
             workers.append(worker)
         workers[0].run(SETTING_UP.get(engine, []))
-        yield instance, workers
+        yield workers
 
 
 def work_of(sql: str, columns: tuple[Column, ...]) -> PreparedPhase:
@@ -138,38 +143,34 @@ def touches(case: Case, driver: str) -> list[int]:
     return [codec.touch_value(value, case.column, padded, "utf-16") for padded in (False, True)]
 
 
-@pytest.mark.parametrize("engine", CASES)
-def test_every_value_is_delivered_and_touched(engine: str, tmp_path: Path) -> None:
+def test_every_value_is_delivered_and_touched(engine: str, workers: list[Worker], tmp_path: Path) -> None:
     found = []
-    with running(engine) as (_, workers):
-        for worker in workers:
-            for case in CASES[engine]:
-                try:
-                    found.append(mistake(worker, case, engine, tmp_path / "kept"))
-                except Exception as error:  # every other value is tried too
-                    found.append(f"{worker.planned.name} {case.sql}: {error!r}")
+    for worker in workers:
+        for case in CASES[engine]:
+            try:
+                found.append(mistake(worker, case, engine, tmp_path / "kept"))
+            except Exception as error:  # every other value is tried too
+                found.append(f"{worker.planned.name} {case.sql}: {error!r}")
     assert [each for each in found if each] == []
 
 
-@pytest.mark.parametrize("engine", CASES)
-def test_a_value_of_any_type_in_a_column_of_any_other_type(engine: str, tmp_path: Path) -> None:
+def test_a_value_of_any_type_in_a_column_of_any_other_type(engine: str, workers: list[Worker], tmp_path: Path) -> None:
     values = ", ".join(case.sql for case in CASES[engine] if " FROM " not in case.sql)
     number = sum(" FROM " not in case.sql for case in CASES[engine])
     sql = f"SELECT {values}{' FROM awkward' if engine in SETTING_UP else ''}"
-    with running(engine) as (_, workers):
-        for worker in {each.planned.adapter.driver: each for each in workers}.values():
-            for kind in get_args(LogicalType):
-                for nullable in (True, False):
-                    declared = msgspec.structs.replace(DECLARED.get(kind, of(kind)), nullable=nullable)
-                    rows, _ = kept(worker, work_of(sql, (declared,) * number), tmp_path / "kept")
-                    assert len(rows) == 1
+    for worker in {each.planned.adapter.driver: each for each in workers}.values():
+        for kind in get_args(LogicalType):
+            for nullable in (True, False):
+                declared = msgspec.structs.replace(DECLARED.get(kind, of(kind)), nullable=nullable)
+                rows, _ = kept(worker, work_of(sql, (declared,) * number), tmp_path / "kept")
+                assert len(rows) == 1
 
 
-def test_rows_without_columns_and_columns_of_one_name(tmp_path: Path) -> None:
-    with running("postgresql") as (_, workers):
-        for worker in workers:
-            rows, reply = kept(worker, work_of("SELECT FROM generate_series(1, 1000)", ()), tmp_path / "kept")
-            assert (reply.rows, rows) == (1000, [b""] * 1000), worker.planned.name
-            columns = (of("integer"), of("text"))
-            rows, _ = kept(worker, work_of("SELECT 1 AS a, 'b' AS a", columns), tmp_path / "kept")
-            assert rows == [codec.encode_row((1, "b"), columns)], worker.planned.name
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True, scope="module")
+def test_rows_without_columns_and_columns_of_one_name(workers: list[Worker], tmp_path: Path) -> None:
+    for worker in workers:
+        rows, reply = kept(worker, work_of("SELECT FROM generate_series(1, 1000)", ()), tmp_path / "kept")
+        assert (reply.rows, rows) == (1000, [b""] * 1000), worker.planned.name
+        columns = (of("integer"), of("text"))
+        rows, _ = kept(worker, work_of("SELECT 1 AS a, 'b' AS a", columns), tmp_path / "kept")
+        assert rows == [codec.encode_row((1, "b"), columns)], worker.planned.name
