@@ -25,18 +25,16 @@ from tests.engines.life import place, reaching
 ROLE = "plain"
 QUERY = "SELECT id, name FROM sample ORDER BY id"
 SHORT = ["--query", QUERY, "--language", "python"]
-# What is found does not matter: a search of a second, and that many full sets.
+# What is found does not matter: a search of a second, and as many full sets as two runs need to be compared.
 QUICK = """
 import sys
 from rowpath.cli import main, probe
-from rowpath.probe import full_sets
 from tests import side_by_side
-probe.LEAST_BUDGET_S, full_sets.FULL_SETS = 1.0, {sets}
+probe.LEAST_BUDGET_S = 1.0
 side_by_side.take_every_block_as_undisturbed()
 sys.exit(main.main())
 """
-QUICKLY = (sys.executable, "-c", QUICK.format(sets=2))
-COMPARABLY = (sys.executable, "-c", QUICK.format(sets=6))
+COMPARABLY = (sys.executable, "-c", QUICK)
 DRIVERS = {"postgresql": "psycopg,psycopg2", "mariadb": "pymysql"}
 
 
@@ -94,9 +92,9 @@ def serving(engine: str, folder: Path) -> Iterator[Server]:
         instance.stop()
 
 
-def probing(server: Server, target: str) -> list[str]:
-    """The command that probes the table for a second."""
-    return ["probe", target, *SHORT, "--budget", "1s", "--driver", DRIVERS[server.engine]]
+def probing(server: Server, target: str, drivers: str = "") -> list[str]:
+    """The command that probes the table for a second, by these drivers or all of its engine's."""
+    return ["probe", target, *SHORT, "--budget", "1s", "--driver", drivers or DRIVERS[server.engine]]
 
 
 def canary() -> str:
@@ -114,13 +112,20 @@ def leaks(text: str, secret: str) -> list[str]:
     return [part for part in parts(secret) if part in text or part in encoded]
 
 
-def files_that_leak(directory: Path, secret: str) -> list[str]:
+def files_that_leak(directory: Path, secret: str, read: dict[Path, tuple[int, ...]] | None = None) -> list[str]:
+    """`read`: the files that were read before, which are left out while they are as they were."""
     found = []
     for folder, _folders, names in os.walk(directory):  # which says nothing where a folder is removed meanwhile
         for file in (Path(folder) / name for name in names):
             with suppress(FileNotFoundError):
-                if file.is_file() and leaks(file.read_bytes().decode("latin-1"), secret):
+                state = file.stat()
+                now = (state.st_ino, state.st_mtime_ns, state.st_size)
+                if not file.is_file() or (read is not None and read.get(file) == now):
+                    continue
+                if leaks(file.read_bytes().decode("latin-1"), secret):
                     found.append(str(file))
+                elif read is not None:
+                    read[file] = now
     return found
 
 
@@ -137,6 +142,7 @@ def watched(
     `gets_it`: the command that it starts has the password in its environment.
     """
     shown: list[str] = []
+    read: dict[Path, tuple[int, ...]] = {}
     hidden = False
     with Command(*arguments, added=added, program=program) as command:
         while command.process.poll() is None:
@@ -149,7 +155,7 @@ def watched(
                 line = proc(pid, "cmdline")  # before it executes a program it is a copy of the command itself
                 if not line.startswith(" ".join(program)) and leaks(proc(pid, "environ"), secret):
                     shown.append(f"environment of {line}")
-            shown += files_that_leak(directory, secret)
+            shown += files_that_leak(directory, secret, read)
             time.sleep(0.05)
         done = command.end()
     assert hidden, done.stdout + done.stderr

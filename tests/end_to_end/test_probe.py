@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.command import Command, error_form, records, rowpath
+from tests.end_to_end.quick_probe import FIRST_TRIES, ONE_SET
 
 ROWS = 3000
 
@@ -76,8 +77,8 @@ def test_a_server_is_probed_and_its_password_is_nowhere(postgresql: dict[str, An
     url = f"postgresql://{postgresql['user']}:{secret}@127.0.0.1:{postgresql['port']}/{postgresql['database']}"
     sql = f"SELECT g AS {table}, 'row ' || g AS name FROM generate_series(1, 500) AS g"
     done = rowpath(
-        "probe", url, "--query", sql, "--redact-query", "--budget", "10s", "--driver", "libpq,drain",
-        "--connections", "3", "-o", run, "--tables",
+        "probe", url, "--query", sql, "--redact-query", "--budget", "60s", "--driver", "libpq,drain",
+        "--connections", "3", "-o", run, "--tables", program=FIRST_TRIES,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     everything = (
@@ -100,12 +101,12 @@ def test_the_users_present_way_is_measured_in_full_and_comes_first_in_the_verdic
     url = f"postgresql://{postgresql['user']}@127.0.0.1:{postgresql['port']}/{database}"
     sql = "SELECT g AS a, 'row ' || g AS b FROM generate_series(1, 2000) AS g"
     done = rowpath(
-        "probe", url, "--query", sql, "--budget", "20s", "--driver", "libpq,asyncpg", "--mine",
+        "probe", url, "--query", sql, "--budget", "12s", "--driver", "libpq,asyncpg", "--mine",
         "psycopg2,result=cursor:10", "-o", run, "--export-json", tmp_path / "out.json",
         added={"PGPASSWORD": postgresql["password"]},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "until decided, at most 20 s" in done.stderr
+    assert "until decided, at most 12 s" in done.stderr
     steps = [
         done.stderr.index(words) for words in ("connecting to", "describing the query", "settings\n", "full sets of")
     ]
@@ -145,8 +146,8 @@ def test_one_execution_that_takes_too_long_is_said_instead_of_guessed(
 
 def test_no_more_rows_than_asked_for_are_read(database: Path, tmp_path: Path) -> None:
     done = rowpath(
-        "probe", f"sqlite://{database}", "--table", "t", "--max-rows", "7", "--budget", "5s", "--driver",
-        "sqlite,sqlite3", "-o", tmp_path / "run", "--export-json", tmp_path / "out.json", "-q",
+        "probe", f"sqlite://{database}", "--table", "t", "--max-rows", "7", "--budget", "60s", "--driver",
+        "sqlite,sqlite3", "-o", tmp_path / "run", "--export-json", tmp_path / "out.json", "-q", program=FIRST_TRIES,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     probe = json.loads((tmp_path / "out.json").read_text())["probe"]
@@ -158,7 +159,7 @@ def test_values_that_the_engine_changes_are_said(database: Path, tmp_path: Path)
     sql = "SELECT a, hex(randomblob(4)) AS now FROM t LIMIT 50"
     done = rowpath(
         "probe", f"sqlite://{database}", "--query", sql, "--budget", "5s", "--driver", "sqlite,sqlite3", "-o",
-        tmp_path / "run", "-q",
+        tmp_path / "run", "-q", program=ONE_SET,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     shown = rowpath("show", tmp_path / "run", "--tables").stdout

@@ -16,6 +16,7 @@ from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Adapter, adapter_of, toolchain
 from tests.end_to_end.command import error_form, records, rowpath
+from tests.end_to_end.quick_probe import FIRST_TRIES
 from tests.engines.difficult_table import ROWS, TABLE
 from tests.engines.insides import psql
 from tests.engines.life import reaching
@@ -100,7 +101,7 @@ def test_layers_above_a_file_deliver_what_their_driver_does(database: Path, tmp_
     run = tmp_path / "run"
     done = rowpath(
         "probe", database, "--table", "t", "--layer", "sqlalchemy,sqlmodel,django,peewee", "--driver", "sqlite3",
-        "--budget", "10s", "-o", run, "--tables",
+        "--budget", "60s", "-o", run, "--tables", program=FIRST_TRIES,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert database.read_bytes() == before
@@ -123,7 +124,7 @@ def test_layers_above_a_server_keep_difficult_values_and_send_one_statement(serv
     run = tmp_path / "run"
     done = rowpath(
         "probe", url, "--table", "Own", "--layer", "sqlalchemy,sqlmodel,django,peewee,tortoise",
-        "--driver", "psycopg,asyncpg", "--budget", "20s", "-o", run, added=secret,
+        "--driver", "psycopg,asyncpg", "--budget", "3min", "-o", run, added=secret, program=FIRST_TRIES,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = tried(run)
@@ -155,8 +156,8 @@ def test_layers_above_pgjdbc_stand_beside_it_with_their_programs(server: Any, tm
     url, secret = login(server)
     run = tmp_path / "run"
     done = rowpath(
-        "probe", url, "--table", "Own", "--layer", "mybatis,hibernate", "--driver", "pgjdbc", "--budget", "30s",
-        "-o", run, added=secret,
+        "probe", url, "--table", "Own", "--layer", "mybatis,hibernate", "--driver", "pgjdbc", "--budget", "3min",
+        "-o", run, added=secret, program=FIRST_TRIES,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = tried(run)
@@ -173,23 +174,31 @@ def test_layers_above_pgjdbc_stand_beside_it_with_their_programs(server: Any, tm
     assert {file.name for file in run.glob("layer-*")} == {"layer-mybatis.java", "layer-hibernate.java"}
 
 
-@pytest.mark.parametrize("parameters", [(), ("--param", "integer:5")])
+# SQLModel takes texts as SQLAlchemy's ORM does.
+@pytest.mark.parametrize(
+    ("parameters", "above_psycopg"),
+    [
+        ((), ("sqlalchemy-core", "sqlalchemy-orm", "django", "peewee")),
+        (("--param", "integer:5"), ("sqlalchemy-core", "sqlmodel", "django", "peewee")),
+    ],
+)
 def test_signs_that_layers_read_in_their_own_way_stay_what_they_are(
-    server: Any, tmp_path: Path, parameters: tuple[str, ...]
+    server: Any, tmp_path: Path, parameters: tuple[str, ...], above_psycopg: tuple[str, ...]
 ) -> None:
     url, secret = login(server)
     run, least = tmp_path / "run", "?" if parameters else "5"
     query = f"""SELECT id, 'a :b 50%' AS "odd %s", at::text AS at FROM "Own" WHERE id > {least} AND part LIKE 'p%'"""
     done = rowpath(
-        "probe", url, "--query", query, *parameters, "--layer", "sqlalchemy,sqlmodel,django,peewee,tortoise",
-        "--driver", "psycopg,asyncpg", "--budget", "20s", "-o", run, added=secret,
+        "probe", url, "--query", query, *parameters, "--layer", ",".join((*above_psycopg, "tortoise")),
+        "--driver", "psycopg,asyncpg", "--budget", "3min", "-o", run, added=secret, program=FIRST_TRIES,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = tried(run)
     digests = {each["digest_group"]["digest"] for each in records(run, "probe") if each.get("digest_group")}
     assert len(digests) == 1
+    assert set(found) == {(layer, "raw") for layer in (*above_psycopg, "tortoise")}
     assert {(one["status"], one["digest"]) for one in found.values()} == {("ok", *digests)}
-    for driver, layers in (("psycopg", ABOVE_PSYCOPG), ("asyncpg", ("tortoise",))):
+    for driver, layers in (("psycopg", above_psycopg), ("asyncpg", ("tortoise",))):
         for layer in layers:
             program = [interpreter(driver, layer), str(run / f"layer-{layer}.py")]
             ended = subprocess.run(program, capture_output=True, text=True, env=secret, timeout=60, check=False)
@@ -202,7 +211,7 @@ def test_a_first_execution_that_is_slow_for_once_does_not_decide_how_the_query_i
     url, secret = login(server)
     query = ("--query", "SELECT slow_first() AS id WHERE 1 < ?", "--param", "integer:5")
     words = ("--layer", "peewee", "--driver", "psycopg", "--budget", "20s", "-o", tmp_path / "run")
-    done = rowpath("probe", url, *query, *words, added=secret)
+    done = rowpath("probe", url, *query, *words, added=secret, program=FIRST_TRIES)
     assert done.returncode == 0, done.stderr
     assert "more than a twentieth of the budget" not in done.stdout
     assert {each["regime"] for each in records(tmp_path / "run", "sample")} == {"steady"}
@@ -215,7 +224,7 @@ def test_a_layers_session_cannot_write(server: Any, tmp_path: Path) -> None:
     run = tmp_path / "run"
     rowpath(
         "probe", url, "--query", "SELECT writes() AS id", "--layer", "sqlalchemy,sqlmodel,django,peewee,tortoise",
-        "--driver", "psycopg,asyncpg", "--budget", "20s", "-o", run, added=secret,
+        "--driver", "psycopg,asyncpg", "--budget", "3min", "-o", run, added=secret, program=FIRST_TRIES,
     )  # fmt: skip
     found = tried(run)
     assert {layer for layer, _form in found} == {*ABOVE_PSYCOPG, "tortoise"}
@@ -228,7 +237,7 @@ def test_the_session_of_a_layer_above_pgjdbc_cannot_write(server: Any, tmp_path:
     run = tmp_path / "run"
     rowpath(
         "probe", url, "--query", "SELECT writes() AS id", "--layer", ",".join(ABOVE_PGJDBC), "--driver", "pgjdbc",
-        "--budget", "60s", "-o", run, added=secret,
+        "--budget", "3min", "-o", run, added=secret, program=FIRST_TRIES,
     )  # fmt: skip
     found = tried(run)
     assert {layer for layer, _form in found} == {*ABOVE_PGJDBC}
@@ -258,6 +267,7 @@ def test_what_cannot_be_is_refused_with_the_next_step(
 
 def test_without_the_option_no_layer_takes_part(database: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    done = rowpath("probe", database, "--table", "t", "--driver", "sqlite3", "--budget", "5s", "-o", run)
+    words = ("--table", "t", "--driver", "sqlite3", "--budget", "5s", "-o", run)
+    done = rowpath("probe", database, *words, program=FIRST_TRIES)
     assert done.returncode == 0, done.stderr
     assert not tried(run) and not list(run.glob("layer-*"))

@@ -33,6 +33,7 @@ from rowpath.own_database.throttled_worker import Budget, DatabaseRest, RowConsi
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
 from tests.end_to_end.command import Command, Records, records, rowpath
+from tests.end_to_end.quick_probe import ONE_SET
 from tests.engines.insides import ask, psql
 from tests.engines.life import reaching
 from tests.waiting import PATIENCE_S, until
@@ -187,11 +188,11 @@ def test_the_check_of_what_is_left_notices_it(server: Instance, tmp_path: Path) 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["ended", "killed"])
 def test_nothing_of_a_probe_stays_in_the_server(server: Instance, tmp_path: Path, killed: bool) -> None:
-    where = ("--language", "c,python", "--driver", "libpq,psycopg2", "--budget", "20s", "-o", tmp_path / "run")
+    where = ("--language", "c,python", "--driver", "libpq,psycopg2", "--budget", "6s", "-o", tmp_path / "run")
     query = ("--query", QUERY, "--param", "integer:7")
     with pooler(server, "transaction", tmp_path / "pooler", pool=1) as target:
         login = f"{target.user}:{target.password}@127.0.0.1:{target.port}/{target.database}"
-        with Command("probe", f"postgresql://{login}", *query, *where) as command:
+        with Command("probe", f"postgresql://{login}", *query, *where, program=ONE_SET) as command:
             if killed:
                 until(lambda: "transaction" in ask(server, IN_TRANSACTION) and records(tmp_path / "run"), "a block")
                 command.process.kill()
@@ -239,6 +240,8 @@ def test_explain_works_through_it(server: Instance, tmp_path: Path) -> None:
             "fetch=row",
             "result=whole",
             "format=text",
+            "--blocks",
+            "1",
             "--no-flame",
             "--no-hops",
             "-o",

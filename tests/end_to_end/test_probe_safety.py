@@ -31,6 +31,7 @@ from rowpath.runners import manifest
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, load_manifest
 from tests.end_to_end.command import Command, every_pid, proc, records, rowpath
+from tests.end_to_end.quick_probe import ONE_SET
 from tests.engines.insides import ask, password_of, place_of, psql
 from tests.engines.life import reaching
 from tests.waiting import until
@@ -95,7 +96,7 @@ def seen_in_processes(of: Command, watch: list[str]) -> None:
 def watched(arguments: list[str | Path], directory: Path, each: Callable[[Command], None]) -> tuple[str, list[str]]:
     """Runs a probe to its end, `each` called again and again; what it printed, and where the password was seen."""
     shown: list[str] = []
-    with Command("probe", *arguments, "-o", directory) as command:
+    with Command("probe", *arguments, "-o", directory, program=ONE_SET) as command:
         while command.process.poll() is None:
             each(command)
             seen_in_processes(command, shown)

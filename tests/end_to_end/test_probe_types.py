@@ -16,6 +16,7 @@ from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.runners import manifest
 from tests.end_to_end.command import records, rowpath
+from tests.end_to_end.quick_probe import ONE_SET
 from tests.engines.insides import psql
 from tests.engines.life import reaching
 
@@ -62,6 +63,7 @@ def test_no_column_of_a_servers_table_is_refused(server: Any, tmp_path: Path) ->
     done = rowpath(
         "probe", url, "--query", "SELECT * FROM wide", "--budget", "20s", "--driver", ",".join(DRIVERS), "-o", run,
         "--tables", "--export-json", tmp_path / "out.json", added={"PGPASSWORD": login["password"]},
+        program=ONE_SET,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert SENTENCE in done.stderr
@@ -92,8 +94,9 @@ def test_a_column_of_several_types_is_not_refused(tmp_path: Path) -> None:
         connection.executemany("INSERT INTO t (a) VALUES (?)", [("x",), (1,), (None,), (1.5,), (b"\0",), ("",)] * 100)
     connection.close()
     done = rowpath(
-        "probe", f"sqlite://{file}", "--table", "t", "--redact-query", "--budget", "8s", "--driver",
+        "probe", f"sqlite://{file}", "--table", "t", "--redact-query", "--budget", "5s", "--driver",
         "sqlite,sqlite3,sqlite-jdbc", "-o", tmp_path / "run", "--export-json", tmp_path / "out.json",
+        program=ONE_SET,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     probe = json.loads((tmp_path / "out.json").read_text())["probe"]

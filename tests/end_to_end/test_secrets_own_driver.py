@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from rowpath.scrubber import MASK
-from tests.end_to_end.passwords_seen import QUICKLY, canary, files_that_leak, probing, serving, watched
+from tests.end_to_end.passwords_seen import canary, files_that_leak, probing, serving, watched
+from tests.end_to_end.quick_probe import FIRST_TRIES
 
 # It says its password everywhere: in pieces, in its error, and as the code of that.
 LOUD = """
@@ -68,7 +69,7 @@ def test_no_part_of_a_password_is_kept(tmp_path: Path) -> None:
             directory = tmp_path / secret[:3]
             own = ["--adapters", str(tmp_path / "adapters.toml"), "--driver", "loud,psycopg2", "--budget", "5s"]
             words = [*probing(server, server.url(secret)), *own, "-o", str(directory)]
-            code, printed = watched(secret, directory, *words, program=QUICKLY)
+            code, printed = watched(secret, directory, *words, program=FIRST_TRIES)
             assert code == 0, printed
             said = "".join(file.read_text(encoding="utf-8") for file in (directory / "logs").rglob("*.log"))
             assert f"in pieces: {MASK}\n" in said
