@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.conformance.certificate_servers import HOST, Certificates, CertifiedServer
 from tests.conformance.test_certificates import ADDRESS, CLAIMS
-from tests.runners.protocol.test_probe_snippets import COLUMNS, QUERIES, ROWS, STARTS, run
+from tests.runners.protocol.snippet_programs import STARTS, run
+from tests.runners.protocol.test_probe_snippets import COLUMNS, QUERIES, ROWS
 
 from rowpath.machine import postgresql_programs
 from rowpath.model.path import CHECKED

@@ -65,8 +65,14 @@ def folder_of(header: Language) -> Path:
 
 def rendered(header: Language, template: str, engine: str, facts: Mapping[str, Any]) -> str:
     """A program by a template of that language."""
+    return _environment(folder_of(header), engine).get_template(template).render(facts)
+
+
+@functools.cache
+def _environment(folder: Path, engine: str) -> jinja2.Environment:
+    """It keeps the templates that it compiled, which takes longer than all else."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder_of(header)), undefined=jinja2.StrictUndefined,
+        loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     environment.filters |= {
@@ -79,7 +85,7 @@ def rendered(header: Language, template: str, engine: str, facts: Mapping[str, A
         "url": quote,
         "query": query_text,
     }
-    return environment.get_template(template).render(facts)
+    return environment
 
 
 def changed(before: str, after: str) -> str:

@@ -29,6 +29,8 @@ READERS = {
 }
 COLUMNAR = ("pyarrow", "polars", "duckdb-files")
 LONG = "é" * 200_000 + '\n"' + "x" * 700_000
+WIDE = "x" * 80
+MANY = 30_000  # rows with it are more than two blocks of any reader, and than DuckDB looks at for types
 TABLE = "data"
 Row = tuple[Any, ...]
 
@@ -144,14 +146,14 @@ CASES = {
     "NUL": Case('a,b\n1,x\0y\n2,"\0"\n', "integer text", [(1, "x\0y"), (2, "\0")]),
     "long fields": Case(f'a,b\n1,"{LONG.replace(chr(34), chr(34) * 2)}"\n2,z\n', "integer text", [(1, LONG), (2, "z")]),
     "a text in the last row": Case(
-        "a,b\n" + "".join(f"{i},{i}\n" for i in range(300_000)) + "1,x\n",
-        "integer text",
-        [(i, str(i)) for i in range(300_000)] + [(1, "x")],
+        "a,b,c\n" + "".join(f"{i},{i},{WIDE}\n" for i in range(MANY)) + "1,x,\n",
+        "integer text text",
+        [(i, str(i), WIDE) for i in range(MANY)] + [(1, "x", None)],
     ),
     "a quote in the last row": Case(
-        "a,b\n" + "".join(f"{i},x\n" for i in range(300_000)) + '1,"x, y"\n',
+        "a,b\n" + "".join(f"{i},{WIDE}\n" for i in range(MANY)) + '1,"x, y"\n',
         "integer text",
-        [(i, "x") for i in range(300_000)] + [(1, "x, y")],
+        [(i, WIDE) for i in range(MANY)] + [(1, "x, y")],
     ),
     "records over the ends of blocks": Case(
         "a;b\n" + "".join(f'{i};"{"é" * (i % 7)}""\n;{i}"\n' for i in range(60_000)),

@@ -32,26 +32,28 @@ class On(NamedTuple):
 UNIX = {"transport": "unix"}
 PROCESSES = {"transport": "unix", "concurrency": "processes"}
 SOME = (cases.reads_and_writes, cases.regions, cases.failures, cases.killed)
-# Threads are held to every case; tasks, processes and other drivers to what they do in a way of their own.
+FEW = (cases.reads_and_writes, cases.failures, cases.killed)
+# Groups are a runner's core: one path of each language is held to every case; tasks, processes, servers and other
+# drivers to what they do in a way of their own.
 PATHS = {
     "c-sqlite": On("c", "sqlite", {}, (*LEDGER, *shared_cases.LEDGER)),
-    "c-libpq": On("c", "libpq", {}, (*LEDGER, *shared_cases.LEDGER)),
+    "c-libpq": On("c", "libpq", {}, FEW),
     "csharp-mono-data-sqlite": On("csharp", "mono-data-sqlite"),
-    "csharp-ado-psqlodbc": On("csharp", "ado-psqlodbc"),
+    "csharp-ado-psqlodbc": On("csharp", "ado-psqlodbc", {}, FEW),
     "go-mattn-sqlite3": On("go", "mattn-sqlite3"),
-    "go-pgx": On("go", "pgx"),
+    "go-pgx": On("go", "pgx", {}, FEW),
     "node-better-sqlite3": On("node", "better-sqlite3"),
-    "node-node-sqlite": On("node", "node-sqlite"),
+    "node-node-sqlite": On("node", "node-sqlite", {}, FEW),
     "node-pg": On("node", "pg", UNIX, SOME),
     "python-sqlite3": On("python", "sqlite3", {}, (*LEDGER, *shared_cases.LEDGER)),
-    "python-psycopg": On("python", "psycopg", UNIX, (cases.reads_and_writes, cases.failures, cases.killed)),
+    "python-psycopg": On("python", "psycopg", UNIX, FEW),
     "python-processes": On("python", "psycopg", PROCESSES, (cases.reads_and_writes, cases.regions, cases.killed)),
     "python-tasks": On(
         "python", "asyncpg", UNIX, (cases.reads_and_writes, cases.failures, cases.regions, *shared_cases.LEDGER)
     ),
     "python-duckdb": On("python", "duckdb", {}, (cases.reads_and_writes, cases.killed, cases.keep)),
     "rust-rusqlite": On("rust", "rusqlite"),
-    "rust-tokio-postgres": On("rust", "tokio-postgres"),
+    "rust-tokio-postgres": On("rust", "tokio-postgres", {}, FEW),
 }
 PAIRS = [(name, case) for name, path in PATHS.items() for case in path.cases]
 

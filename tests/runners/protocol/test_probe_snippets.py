@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import itertools
+import re
 import shutil
 import sqlite3
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from rowpath.machine import jvm, postgresql_programs
-from rowpath.machine.directories import build_dir
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec, Phase
 from rowpath.own_database.candidates import Wanted, candidates
@@ -23,19 +21,17 @@ from rowpath.own_database.parameters import KeyedQuery, Placeholders, keyed
 from rowpath.own_database.question import ProbeOptions, rows_by_options
 from rowpath.own_database.target import Target, read_target
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.snippets import c_text, json_text, python_text, snippet
+from rowpath.probe.snippets import ABOUT, c_text, json_text, python_text, snippet
 from rowpath.runners import manifest
-from rowpath.runners.manifest import Adapter, toolchain
+from rowpath.runners.manifest import toolchain
 from tests.runners.c.talk import started
+from tests.runners.protocol.snippet_programs import Program, failures, run, start_python
 
 csharp: Any = toolchain("csharp")
-java: Any = toolchain("java")
-python: Any = toolchain("python")
 pytestmark = pytest.mark.apart
 ROWS = 1234
 COLUMNS = (ColumnSpec("id", "integer"), ColumnSpec("name", "varchar", length=20, nullable=True))
 GIVEN_BY = ("statement", "format")  # what parameters are given by, beside the driver and the fetch form
-HANG_S = 1800  # compilers of several tests wait for each other, and for the CPU
 SETTINGS = {
     "java": 2,
     "csharp": 1,
@@ -103,114 +99,6 @@ def settings(engine: str, deployment: str, with_parameters: bool = False) -> lis
     return [one for every in chosen.values() for one in every[: SETTINGS.get(every[0].adapter.language, len(every))]]
 
 
-def run(words: list[str], folder: Path, password: str) -> str:
-    environment = os.environ | {"PGPASSWORD": password, "DB_PASSWORD": password, "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(
-        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=HANG_S, check=False
-    )
-    assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
-def start_c(adapter: Adapter, folder: Path, file: str) -> list[str]:
-    prefix = postgresql_programs.install()
-    flags = {
-        "libpq": [f"-I{prefix / 'include'}", str(prefix / "lib" / "libpq.so.5"), f"-Wl,-rpath,{prefix / 'lib'}"],
-        "libmariadb": ["-I/usr/include/mariadb", "-l:libmariadb.so.3"],
-        "sqlite": ["-l:libsqlite3.so.0"],
-        "file": [],
-    }
-    linked = flags.get(adapter.driver, ["-l:libodbc.so.2", "-l:libodbcinst.so.2"])
-    run(["cc", "-Wall", "-Wextra", "-Werror", file, *linked, "-o", "fastest"], folder, "")
-    return ["./fastest"]
-
-
-def start_python(adapter: Adapter, folder: Path, file: str) -> list[str]:
-    python.build([(adapter, adapter.versions[0])])
-    program = python.interpreter(adapter, adapter.versions[0])
-    assert program
-    return [str(program), file]
-
-
-def start_java(adapter: Adapter, folder: Path, file: str) -> list[str]:
-    names = [one.split(":")[1] for one in java.artefacts(adapter, adapter.versions[0])]
-    jars = ["-cp", jvm.class_path(names)] if names else []
-    return [jvm.java_command(), "-XX:TieredStopAtLevel=1", *jars, file]
-
-
-def start_csharp(adapter: Adapter, folder: Path, file: str) -> list[str]:
-    references = ["-r:System.Data.dll", *(["-r:Mono.Data.Sqlite.dll"] if adapter.driver == "mono-data-sqlite" else [])]
-    run(["mcs", *references, file], folder, "")
-    return ["mono", file.replace(".cs", ".exe")]
-
-
-def start_node(adapter: Adapter, folder: Path, file: str) -> list[str]:
-    version = adapter.versions[0]
-    manifest.build([(adapter, version)])
-    node, main = map(Path, manifest.command(adapter, version, AccessPath.of({})).arguments[:2])
-    packages = folder / "node_modules"
-    if not packages.is_symlink():
-        packages.symlink_to(main.parents[2] / "node_modules")
-    return [str(node), file]
-
-
-def start_go(adapter: Adapter, folder: Path, file: str) -> list[str]:
-    go = manifest.toolchain("go")
-    words = go.build_words(folder / "fastest", folder / file, adapter.build.get("tags", ()))  # type: ignore[attr-defined]
-    run(words, folder, "")
-    return ["./fastest"]
-
-
-def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
-    """The crates are those of the driver's lock; only tokio's macros come on top."""
-    rust = manifest.toolchain("rust")
-    project, name = folder / "rust", f"fastest-{adapter.driver}"  # tests of other drivers build beside it
-    (project / "src").mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(folder / file, project / "src" / "main.rs")
-    (project / "Cargo.toml").write_text(
-        f'[package]\nname = "{name}"\nedition = "2024"\n[dependencies]\n{CRATES[adapter.driver]}',
-        encoding="utf-8",
-    )
-    package = Path(manifest.language("rust").folder) / adapter.build.get("package", "")
-    shutil.copyfile(package / "Cargo.lock", project / "Cargo.lock")
-    target = build_dir("rust") / "snippets"
-    folders = rust.library_folders(adapter)  # type: ignore[attr-defined]
-    words = rust.build_words(project / "Cargo.toml", (name,), (), target, folders)  # type: ignore[attr-defined]
-    quickly = [QUICKLY if word == f"profile.release.opt-level={rust.PROFILE['opt-level']}" else word for word in words]  # type: ignore[attr-defined]
-    run([word for word in quickly if word != "--locked"], folder, "")
-    shutil.copy2(target / "release" / name, folder / "fastest")
-    return ["env", *(f"LD_LIBRARY_PATH={place}" for place in folders.values()), "./fastest"]
-
-
-QUICKLY = "profile.release.opt-level=0"  # the programs are not measured here
-TOKIO = 'tokio = { version = "1", features = ["rt", "macros", "net", "time"] }\n'
-WITHOUT_DEFAULTS = "default-features = false, features"
-SQLX = (
-    f'futures-util = "0.3"\n{TOKIO}sqlx = {{ version = "0.9", {WITHOUT_DEFAULTS} = ["runtime-tokio", "tls-native-tls", '
-)
-POSTGRES_TLS = 'postgres-native-tls = "0.5"\nnative-tls = "0.2"\n'
-CRATES = {
-    "duckdb": f'duckdb = {{ version = "=1.20000.1", {WITHOUT_DEFAULTS} = [] }}\n',
-    "mysql": f'mysql = {{ version = "28", {WITHOUT_DEFAULTS} = ["minimal", "native-tls"] }}\n',
-    "mysql_async": f'mysql_async = {{ version = "0.37", {WITHOUT_DEFAULTS} = ["minimal", "native-tls-tls"] }}\n{TOKIO}',
-    "postgres": f'postgres = "0.19"\nbytes = "1"\n{POSTGRES_TLS}',
-    "rusqlite": 'rusqlite = { version = "0.43", features = ["bundled"] }\n',
-    "sqlx-mysql": SQLX + '"mysql"] }\n',
-    "sqlx-postgres": SQLX + '"postgres", "bigdecimal", "chrono", "uuid"] }\n',
-    "sqlx-sqlite": SQLX + '"sqlite"] }\n',
-    "tokio-postgres": 'tokio-postgres = "0.7"\nfutures-util = "0.3"\nbytes = "1"\n' + TOKIO + POSTGRES_TLS,
-}
-STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
-    "c": start_c,
-    "python": start_python,
-    "java": start_java,
-    "csharp": start_csharp,
-    "go": start_go,
-    "node": start_node,
-    "rust": start_rust,
-}
-
-
 # Compiling and starting take most of the time: programs of these languages are tested side by side.
 EVERY = frozenset(manifest.languages())
 APART = ("rust", "go", "python")
@@ -218,11 +106,23 @@ TOGETHER = [*(frozenset({each}) for each in APART), EVERY - {*APART}]
 some_languages = pytest.mark.parametrize("chosen", TOGETHER, ids=[*APART, "others"])
 
 
+def shape(planned: PlannedPath, target: Target, given: KeyedQuery | None) -> set[tuple[str, str]]:
+    """Each line of the path's program with the one behind it, whatever the query's text."""
+    short = "SELECT BEGIN 1 END"
+    if given is not None:
+        pieces = ("SELECT BEGIN ", *[","] * (len(given.placeholders.pieces) - 2), " END")
+        given = replace(given, placeholders=replace(given.placeholders, pieces=pieces))
+    made = snippet(planned.name, planned.path.as_dict(), target, short, COLUMNS, given)
+    assert made is not None, f"no template for {planned.name}"
+    lines = [re.sub("BEGIN .* END", "", line) for line in made.text.splitlines() if ABOUT not in line]
+    return set(itertools.pairwise(lines))
+
+
 def check(
     target: Target,
     folder: Path,
     chosen: frozenset[str] = EVERY,
-    keyed: KeyedQuery | None = None,
+    asked: tuple[KeyedQuery | None, ...] = (None,),
     columns: tuple[ColumnSpec, ...] = COLUMNS,
     *,
     sql: str = "",
@@ -230,37 +130,37 @@ def check(
 ) -> None:
     """Every program of the engine in these languages reads all rows, or those of the first row of parameters.
 
-    `sql`: another query; `drivers`: only these, each once.
+    A program goes without where other ones of its driver that run have each two of its lines behind each other.
+    `asked`: with these parameters, None: without; `sql`: another query; `drivers`: only these, each once.
     """
-    wrong: list[str] = []
-    languages = set()
-    rows = keyed.rows[0][0] if keyed else ROWS
-    ways = set()
-    for planned in settings(target.engine, target.deployment, keyed is not None):
-        way = planned.path.language, planned.adapter.driver, planned.path.fetch_form, *map(planned.path.get, GIVEN_BY)
-        way = way[:2] if drivers else way
-        if planned.path.language not in chosen or ((keyed or drivers) and way in ways):
-            continue
-        if drivers and planned.adapter.driver not in drivers:
-            continue
-        ways.add(way)
-        path = planned.path.as_dict()
-        query = sql or QUERIES.get(target.engine, "")
-        given = keyed
-        if (target.engine, planned.adapter.driver) in NOT_AWKWARD + NOT_AWKWARD_WITH_PARAMETERS * bool(keyed):
-            query = query.replace(unchanged(target.engine), "1 = 1")
-            given = keyed and replace(keyed, placeholders=plain(keyed.placeholders, target.engine))
-        made = snippet(planned.name, path, target, query, columns, given)
-        assert made is not None, f"no template for {planned.name}"
-        assert not target.password or target.password not in made.text
-        (folder / made.file).write_text(made.text, encoding="utf-8")
-        try:
-            said = run(STARTS[made.language](planned.adapter, folder, made.file), folder, target.password)
-            assert said == f"{rows} rows\n", said
-        except AssertionError as error:
-            wrong.append(f"{planned.name}: {error}\n{made.text}")
-        languages.add(made.language)
+    programs: list[Program] = []
+    shapes: dict[tuple[str, str, bool], set[tuple[str, str]]] = {}
+    for given in asked:
+        ways = set()
+        for planned in settings(target.engine, target.deployment, given is not None):
+            language, driver = planned.path.language, planned.adapter.driver
+            way = (language, driver, *(() if drivers else (planned.path.fetch_form, *map(planned.path.get, GIVEN_BY))))
+            if language not in chosen or (drivers and driver not in drivers):
+                continue
+            if (given or drivers) and way in ways:
+                continue
+            ways.add(way)
+            is_plain = (target.engine, driver) in NOT_AWKWARD + NOT_AWKWARD_WITH_PARAMETERS * bool(given)
+            known, new = shapes.setdefault((language, driver, is_plain), set()), shape(planned, target, given)
+            if new <= known:
+                continue
+            known |= new
+            query, parameters = sql or QUERIES.get(target.engine, ""), given
+            if is_plain:
+                query = query.replace(unchanged(target.engine), "1 = 1")
+                parameters = given and replace(given, placeholders=plain(given.placeholders, target.engine))
+            made = snippet(planned.name, planned.path.as_dict(), target, query, columns, parameters)
+            assert made is not None
+            assert not target.password or target.password not in made.text
+            programs.append(Program(planned, made, given.rows[0][0] if given else ROWS))
+    wrong = failures(programs, folder, target.password)
     assert not wrong, "\n\n".join(wrong)
+    languages = {program.made.language for program in programs}
     duckdb = {"python", "java", "go", "node", "rust"}
     some = {"duckdb": duckdb, "parquet": {"python"}, "arrow": {"python"}, "file": {"c", "python", "java"}}
     wanted = some.get(target.engine, EVERY)
@@ -272,12 +172,12 @@ def check(
 
 
 def keyed_query(engine: str) -> KeyedQuery:
-    """The query with parameters of several types: as many rows as the first value says."""
+    """The query with parameters of several types: as many rows as the first value says, more than any block has."""
     condition = f"id <= ? AND id > ? AND 'it''s' = ? AND 7 % 4 = 3 AND {'2.50' if engine != 'sqlite' else 2.5} = ?"
     sql = f"SELECT id, name FROM ({QUERIES[engine]}) AS t WHERE {condition}"
     floating = "double:2.5" if engine == "sqlite" else "numeric:2.5"
     return keyed(
-        sql, engine, rows_by_options(ProbeOptions("", params=("integer:17", "bigint:0", "text:it's", floating)))
+        sql, engine, rows_by_options(ProbeOptions("", params=("integer:1034", "bigint:0", "text:it's", floating)))
     )
 
 
@@ -300,8 +200,7 @@ def folder_fixture(tmp_path: Path) -> Iterator[Path]:
 def test_programs_read_every_row_from_a_server(engine: str, chosen: frozenset[str], folder: Path) -> None:
     with started(engine) as instance:
         options = instance.options(AccessPath.of({"engine": engine, "transport": "tcp"}))
-        check(server(engine, options), folder, chosen)
-        check(server(engine, options), folder, chosen, keyed_query(engine))
+        check(server(engine, options), folder, chosen, (keyed_query(engine), None))
 
 
 @pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
@@ -313,7 +212,7 @@ def test_programs_keep_names_of_parameters_where_the_driver_takes_them(engine: s
     with started(engine) as instance:
         target = server(engine, instance.options(AccessPath.of({"engine": engine, "transport": "tcp"})))
         for driver in {"postgresql": ("psycopg", "psycopg2"), "mariadb": ("pymysql", "mysqlclient")}[engine]:
-            check(target, folder, frozenset({"python"}), given, drivers=(driver,))
+            check(target, folder, frozenset({"python"}), (given,), drivers=(driver,))
             text = (folder / "fastest-python.py").read_text()
             assert text.count("%(first id)s") == 2 and """PARAMETERS = {'first id': 17, 'text': "it's"}""" in text
 
@@ -333,8 +232,7 @@ connection.commit()
 """
     adapter = next(p.adapter for p in settings(engine, "embedded") if p.adapter.language == "python")
     run([*start_python(adapter, folder, "-c"), make], folder, "")
-    check(Target(engine, "embedded", path=file, shown="…"), folder, chosen)
-    check(Target(engine, "embedded", path=file, shown="…"), folder, chosen, keyed_query(engine))
+    check(Target(engine, "embedded", path=file, shown="…"), folder, chosen, (keyed_query(engine), None))
 
 
 def test_programs_take_a_query_that_is_longer_than_a_constant_of_java(folder: Path) -> None:
