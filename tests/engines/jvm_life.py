@@ -56,8 +56,11 @@ def copies_are_identical_and_can_be_opened(engine: JvmEngine, folder: Path) -> N
     assert not engine.lock_file or not (first / engine.lock_file).exists()
 
 
-def server_life(engine: JvmEngine, folder: Path) -> None:
-    instance = engine.instance("server", engine.durabilities[0], place(folder))
+def server_life(engine: JvmEngine, folder: Path) -> int:
+    """A server of the highest durability from its start to its end; its syncs for 20 commits, as `syncs_of_commits`."""
+    where, file = place(folder), syncs.make_file(folder / "syncs")
+    where.environment.update(syncs.environment(file))
+    instance = engine.instance("server", engine.durabilities[0], where)
     assert isinstance(instance, JvmServer)
     instance.start()
     try:
@@ -71,20 +74,18 @@ def server_life(engine: JvmEngine, folder: Path) -> None:
             files = [file for file in files_of(instance).rglob("*") if file.is_file()]
             assert [file for file in files if secret.encode() in content(file)] == []
         assert listens_on(pids[0]) == {("127.0.0.1", options["port"])}
-        for wrong in ({"password": "wrong"}, {"password": ""}, {"user": "nobody"}):
-            with pytest.raises(RowpathError, match=REFUSED):
-                use(engine, options | wrong)
-        use(engine, options)
+        with pytest.raises(RowpathError, match=REFUSED):  # more of them are tried in test_logins
+            use(engine, options | {"password": "wrong"})
         settled = instance.settle(any_path(engine))
         assert settled.ns > 0
         assert settled.bytes_written is not None
         instance.load(tables)  # the server may have the database open and must step aside
         assert instance.check()
-        use(engine, instance.options(any_path(engine)), "INSERT INTO mydata2 VALUES ('one more', 'row')")
+        made = syncs_of_commits(engine, instance, file)
         instance.stop()
         instance.start()
         with pytest.raises(RowpathError, match=TAKEN):
-            use(engine, instance.options(any_path(engine)), "INSERT INTO mydata2 VALUES ('one more', 'row')")
+            use(engine, instance.options(any_path(engine)))
         pids = instance.pids()
         os.kill(pids[0], signal.SIGSTOP)
         os.waitid(os.P_PID, pids[0], os.WSTOPPED | os.WNOWAIT)
@@ -94,11 +95,13 @@ def server_life(engine: JvmEngine, folder: Path) -> None:
         assert not instance.check()
         instance.start()
         assert instance.check()
-        use(engine, instance.options(any_path(engine)))
+        with pytest.raises(RowpathError, match=TAKEN):
+            use(engine, instance.options(any_path(engine)))
         pids = instance.pids()
     finally:
         instance.stop()
     assert gone(pids)
+    return made
 
 
 def content(file: Path) -> bytes:
@@ -115,7 +118,7 @@ def answers_within(instance: JvmServer, timeout_s: float) -> bool:
 
 
 def syncs_of_a_server(engine: JvmEngine, durability: str, folder: Path) -> int:
-    """Syncs that the server asked for while it committed 20 inserts one by one, without those of its own threads."""
+    """As `syncs_of_commits`, of a server of its own."""
     file = syncs.make_file(folder / "syncs")
     where = place(folder)
     where.environment.update(syncs.environment(file))
@@ -123,27 +126,33 @@ def syncs_of_a_server(engine: JvmEngine, durability: str, folder: Path) -> int:
     instance.start()
     try:
         instance.load(loaded(load_workload("keyed")))
-        path = any_path(engine)
-        with connected(engine, {"deployment": "server", **instance.options(path)}) as runner:
-            store(runner, "first")
-            counts = []
-            for batch in range(BATCHES):
-                before = syncs.read(file)["total"]
-                for number in range(WRITES):
-                    store(runner, f"row {batch} {number}")
-                counts.append(syncs.read(file)["total"] - before)
-            return min(counts)
+        assert isinstance(instance, JvmServer)
+        return syncs_of_commits(engine, instance, file)
     finally:
         instance.stop()
+
+
+def syncs_of_commits(engine: JvmEngine, instance: JvmServer, file: Path) -> int:
+    """Syncs that the server asked for while it committed 20 inserts one by one, without those of its own threads."""
+    with connected(engine, {"deployment": "server", **instance.options(any_path(engine))}) as runner:
+        store(runner, "first")
+        counts = []
+        for batch in range(BATCHES):
+            before = syncs.read(file)["total"]
+            for number in range(WRITES):
+                store(runner, f"row {batch} {number}")
+            counts.append(syncs.read(file)["total"] - before)
+        return min(counts)
 
 
 def store(runner: Runner, key: str) -> None:
     run(runner, [f"INSERT INTO mydata2 VALUES ('{key}', 'row')"])
 
 
-def use(engine: JvmEngine, options: dict[str, object], statement: str = "UPDATE mydata2 SET data1 = data1") -> None:
+def use(engine: JvmEngine, options: dict[str, object]) -> None:
+    """Insert the row that `syncs_of_commits` stored first."""
     with connected(engine, {"deployment": "server", **options}) as runner:
-        run(runner, [statement])
+        store(runner, "first")
 
 
 def listens_on(pid: int) -> set[tuple[str, int]]:

@@ -34,12 +34,12 @@ from tests.engines.life import place
 TIMEOUT_S = 60.0
 WRITE, VERB = "library.write", "backup-1"
 SCALE = 0.005
-# engine, deployment, way, what delivers the rows
+# Engine, deployment, way, what delivers the rows. Derby's statement is the same in both deployments: HSQLDB's way
+# proves what embedded directories share.
 WAYS = (
     ("sqlite", "embedded", "vacuum-into", "c", "sqlite"),
     ("sqlite", "embedded", "api", "c", "sqlite"),
     ("duckdb", "embedded", "copy", "python", "duckdb"),
-    ("derby", "embedded", "procedure", "java", "derby"),
     ("derby", "server", "procedure", "java", "derby"),
     ("h2", "server", "backup-to", "java", "h2"),
     ("hsqldb", "embedded", "backup", "java", "hsqldb"),

@@ -63,8 +63,7 @@ def test_server_life(tmp_path: Path) -> None:
         assert stat.S_IMODE(properties.stat().st_mode) == 0o600
         with pytest.raises(RowpathError, match="authentication failure"):
             _connect(options | {"password": "wrong"})
-        _connect(options)
-        settled = instance.settle(ANY_PATH)
+        settled = instance.settle(ANY_PATH)  # logs in with the right one
         assert settled.ns > 0
         assert settled.bytes_written is not None
         instance.load(tables)  # the server has the database open and must step aside

@@ -16,7 +16,7 @@ SECONDS = "ROWPATH_FUZZ_S"  # of each test; without it the fixed examples are tr
 MOST_CPU_S = 20.0  # of one example: it hangs otherwise
 
 
-def tried(property_of: Callable[..., None], *examples: st.SearchStrategy[Any], ordinary: int = 300) -> None:
+def tried(property_of: Callable[..., None], *examples: st.SearchStrategy[Any], ordinary: int = 150) -> None:
     """Try the property with examples of these; the first that breaks it is shrunk and reported."""
     common: dict[str, Any] = {
         "deadline": None,

@@ -151,7 +151,7 @@ def test_what_the_check_of_queries_lets_pass_changes_no_data(writable: Writable)
             writable.restore()
             raise
 
-    tried(property_of, texts.writing(), ordinary=400)
+    tried(property_of, texts.writing(), ordinary=200)
 
 
 def test_any_query_is_described_or_refused(writable: Writable) -> None:
@@ -171,7 +171,7 @@ def test_any_query_is_described_or_refused(writable: Writable) -> None:
                 writable.renew()
             assert failure.kind in ("sql", "unsupported"), f"{engine}: {sql!r}: {failure}"
 
-    tried(property_of, texts.QUERIES, st.lists(texts.PARAMETERS, max_size=2), ordinary=150)
+    tried(property_of, texts.QUERIES, st.lists(texts.PARAMETERS, max_size=2), ordinary=80)
 
 
 def test_the_front_door_gives_columns_or_an_error_for_the_user(writable: Writable) -> None:
@@ -184,4 +184,4 @@ def test_the_front_door_gives_columns_or_an_error_for_the_user(writable: Writabl
         except UsageError:
             return
 
-    tried(property_of, texts.QUERIES, ordinary=20)
+    tried(property_of, texts.QUERIES, ordinary=10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,11 +114,22 @@ seconds = 1.0
 """
 
 
-def load_experiment(folder: Path, seconds: float, *, language: str = '"c"', driver: str = '"libpq"') -> str:
-    """The file of an experiment with groups over all hosts in the role `load`, and one on the client's host."""
+CLOSED_LOOP = re.compile(r'(over = "load")$(?!\npacing)', re.MULTILINE)
+
+
+def load_experiment(
+    folder: Path, seconds: float, *, language: str = '"c"', driver: str = '"libpq"', paced: bool = False
+) -> str:
+    """The file of an experiment with groups over all hosts in the role `load`, and one on the client's host.
+
+    `paced`: no client asks as fast as it can, for tests in which something else happens meanwhile.
+    """
     file = folder / "load.toml"
     values = {"name": "load", "title": "Clients of several hosts on one server", "scale": 0.01, "engine": "postgresql"}
-    file.write_text((LIBRARY + GROUPS).format(**values, seconds=seconds, language=language, driver=driver))
+    text = (LIBRARY + GROUPS).format(**values, seconds=seconds, language=language, driver=driver)
+    if paced:
+        text = CLOSED_LOOP.sub(r'\1\npacing = "poisson"\nrate_per_s = 100', text)
+    file.write_text(text)
     return str(file)
 
 

@@ -26,7 +26,7 @@ def _in_namespaces() -> None:
 
 @pytest.mark.parametrize("with_groups", [True, False], ids=["groups", "samples"])
 def test_a_way_that_breaks_is_noticed_and_named(namespaces: Lab, tmp_path: Path, with_groups: bool) -> None:
-    made = load_experiment(tmp_path, 30.0) if with_groups else experiment(tmp_path, "long", rounds=4000)
+    made = load_experiment(tmp_path, 30.0, paced=True) if with_groups else experiment(tmp_path, "long", rounds=4000)
     fault = FAULTS["load host's way" if with_groups else "client's way"]
     seen = broken_network.meet(namespaces, fault, made, tmp_path / "run", at_most_s=3 * GONE_S)
     assert seen.status == 3, seen.errors
@@ -43,7 +43,7 @@ def test_a_way_that_breaks_is_noticed_and_named(namespaces: Lab, tmp_path: Path,
 def test_the_controllers_network_may_break_for_a_moment(namespaces: Lab, tmp_path: Path) -> None:
     directory = tmp_path / "run"
     under_way = namespaces.begun(
-        "run", load_experiment(tmp_path, 8.0), "--hosts", str(namespaces.file), "-o", str(directory)
+        "run", load_experiment(tmp_path, 8.0, paced=True), "--hosts", str(namespaces.file), "-o", str(directory)
     )
     try:
         broken_network.wait_for(lambda: broken_network.count(directory, SecondRecord) >= 2, under_way)

@@ -52,7 +52,7 @@ until = "backup"
 [[stages]]
 name = "killed"
 client_groups = ["readers", "writers"]
-seconds = 5.0
+seconds = {seconds}
 kill_s = {kill_s}
 
 [[stages]]
@@ -86,6 +86,7 @@ def directory(request: pytest.FixtureRequest, namespaces: Lab, tmp_path_factory:
     file = folder / "faults.toml"
     head = {"name": "faults", "title": "A backup, and an engine killed", "scale": 0.05, "language": '"c"'}
     values = {"engine": engine, "driver": f'"{driver}"', "over": over, "embedded": embedded, "kill_s": KILL_S}
+    values["seconds"] = "5.0" if request.param == "a slow controller" else "2.0"
     file.write_text((LIBRARY + EXPERIMENT).format(**head, **values))
     words = ("run", str(file), "--hosts", str(namespaces.file), "-o", str(folder / "run"))
     if request.param == "a slow controller":

@@ -82,14 +82,20 @@ def _files_of_hosts(lab: Lab) -> Iterator[Path]:
             yield from (file for file in place.rglob("*") if file.is_file())
 
 
-def _with_password(files: Iterator[Path]) -> list[Path]:
+def _with_password(files: Iterator[Path], known: dict[Path, tuple[int, int]] | None = None) -> list[Path]:
+    """Those that hold it, without those that are as they were when last looked at."""
     wanted = [form.encode() for form in FORMS]
     found = []
     for file in files:
         try:
+            state = file.stat()
+            if known is not None and known.get(file) == (state.st_mtime_ns, state.st_size):
+                continue
             data = file.read_bytes()
         except OSError:  # it has gone
             continue
+        if known is not None:
+            known[file] = state.st_mtime_ns, state.st_size
         found += [file] if any(form in data for form in wanted) else []
     return found
 
@@ -123,13 +129,14 @@ def test_the_same_rows_from_another_host_and_the_password_nowhere(
     shown: list[str] = []
     found: list[Path] = []
     of_app1: set[int] = set()
+    known: dict[Path, tuple[int, int]] = {}
 
     def look(command: subprocess.Popen[str]) -> None:
         begun = (there / "samples.jsonl").exists()
         shown.extend(_seen_in_processes(lab, command.pid, begun))
         of_app1.update(node.pids(cluster.name_of(lab.file), "app1"))
         if begun:
-            found.extend(_with_password(_files_of_hosts(lab)))
+            found.extend(_with_password(_files_of_hosts(lab), known))
 
     status, printed = _watched(lab, [*_words(lab, server, there), *_from(lab)], look)
     assert status == 0, printed

@@ -106,18 +106,19 @@ def placeholders(sql: str, engine: str) -> Placeholders:
         raise UsageError(what, f"use one form; put a blank after a % or : that is an operator; {JSON_OPERATORS}")
     form, places = next(iter(by_form.items()), ("", []))
     taken = {begin: end for begin, end, _ in places}
-    pieces = [""]
+    between: list[list[str]] = [[]]  # joined at the end: to append to a long text copies it
     position = 0
     syntax = ENGINES[engine].probe.syntax or Syntax()
     for piece in pieces_of(sql, syntax):
         if piece.begin < position:  # part of a placeholder
             continue
         if piece.begin in taken:
-            pieces.append("")
+            between.append([])
             position = taken[piece.begin]
         else:
-            pieces[-1] += plainly_quoted(sql, piece, syntax)
+            between[-1].append(plainly_quoted(sql, piece, syntax))
             position = piece.end
+    pieces = ["".join(texts) for texts in between]
     if form in PERCENT_FORMS:
         pieces = [piece.replace("%%", "%") for piece in pieces]
     # As a runner splits it: at every `?` outside of quotes.

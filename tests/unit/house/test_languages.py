@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from rowpath.runners.manifest import languages
-from tests.unit.house.test_rooms import SOURCE, called, imported, trees
+from tests.unit.house.test_rooms import SOURCE, called, imported, nodes, trees
 
 Find = Callable[[ast.AST], Iterator[str]]
 # Our own C programs, and the pins of Java artefacts, stand in their languages' folders: engines rest on them, too.
@@ -18,30 +18,39 @@ NAME_A_FOLDER = {"machine/c_tools.py", "machine/jvm.py", "machine/maven.py", "ex
 def toolchains(tree: ast.AST) -> Iterator[str]:
     """Where code takes the toolchain of a certain language."""
     yield from (name for _line, name in imported(tree) if "toolchain" in name.rpartition(".")[0])
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call) and called(node.func) == "toolchain" and isinstance(node.args[0], ast.Constant):
             yield ast.unparse(node)
 
 
 def texts(tree: ast.AST) -> Iterator[str]:
     """The texts in code, without those that document it."""
-    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    bare = {id(node.value) for node in nodes(tree) if isinstance(node, ast.Expr)}
+    for node in nodes(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
             yield node.value
 
 
+def text_of(node: ast.expr) -> str:
+    """The text that an expression is; empty for any other."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
 def folders(tree: ast.AST) -> Iterator[str]:
     """Where code names the folder of a language."""
-    yield from (name for text in texts(tree) for name in languages() if f"runners/{name}/" in f"{text}/")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.BinOp):
-            yield from (name for name in languages() if f"'runners' / '{name}'" in ast.unparse(node))
+    named = [f"{text}/" for text in texts(tree) if "runners/" in text]
+    yield from (name for text in named for name in languages() if f"runners/{name}/" in text)
+    for node in nodes(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and text_of(node.right) in languages():
+            before = node.left.right if isinstance(node.left, ast.BinOp) else node.left
+            if text_of(before) == "runners":
+                yield text_of(node.right)
 
 
 def names(tree: ast.AST) -> Iterator[str]:
     """Where code names a language."""
-    yield from (text for text in texts(tree) if text in languages())
+    known = languages()
+    yield from (text for text in texts(tree) if text in known)
 
 
 def found_by(find: Find, room: str = "") -> dict[str, list[str]]:

@@ -51,9 +51,18 @@ def suite(folder: Path, *words: str, text: str = TESTS, **environment: str) -> t
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("words", [(), ("-n", "2")])
-def test_what_is_missing_is_named_with_the_command_that_enables_it(tmp_path: Path, words: tuple[str, ...]) -> None:
-    code, told = suite(tmp_path, *words)
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, str]:
+    """The folder of a first call, its exit code and output."""
+    folder = tmp_path_factory.mktemp("suite")
+    return folder, *suite(folder)
+
+
+@pytest.mark.parametrize("words", [(), ("-n", "1")], ids=["alone", "with a worker"])
+def test_what_is_missing_is_named_with_the_command_that_enables_it(
+    first: tuple[Path, int, str], tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    code, told = suite(tmp_path, *words) if words else first[1:]
     assert code == 0, told
     assert "1 passed, 3 skipped" in told
     for reason in ("no mariadbd (apt-get install mariadb-server)", "no gcc (apt-get install gcc)", "no Mono"):
@@ -68,12 +77,12 @@ def test_continuous_integration_refuses_it(tmp_path: Path) -> None:
     assert suite(tmp_path, text="def test_pure(): pass", CI="true")[0] == 0
 
 
-def test_a_second_call_names_what_the_first_left_out(tmp_path: Path) -> None:
-    suite(tmp_path)
-    code, told = suite(tmp_path, "--and-before", text="def test_pure(): pass")
+def test_a_second_call_names_what_the_first_left_out(first: tuple[Path, int, str]) -> None:
+    folder, _, _ = first
+    code, told = suite(folder, "--and-before", text="def test_pure(): pass")
     assert code == 0
     assert "left out: 3 tests" in told
-    code, told = suite(tmp_path, text="def test_pure(): pass")
+    code, told = suite(folder, text="def test_pure(): pass")
     assert "left out" not in told
 
 

@@ -37,9 +37,15 @@ def called(function: ast.expr) -> str:
     return getattr(function, "attr", "") or getattr(function, "id", "")
 
 
+@functools.cache
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """Every node of a tree, kept: to walk through all modules takes longer than to parse them."""
+    return tuple(ast.walk(tree))
+
+
 def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and dotted name of every module of ours that is imported, deferred and by-name imports included."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             dotted = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
@@ -105,7 +111,7 @@ def module_imports(tree: ast.AST, modules: set[str]) -> Iterator[str]:
 
 def type_checking_imports(tree: ast.AST, modules: set[str]) -> Iterator[str]:
     """Every module of ours that is imported only for annotations."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
             yield from module_imports(node, modules)
 
