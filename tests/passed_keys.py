@@ -89,7 +89,7 @@ def key_of(adapter: Adapter, engine: str) -> str:
     kept = json.dumps(capabilities.kept_of(adapter.language, adapter.driver))
     for text in (unit(adapter, engine), msgspec.json.encode(portable(adapter)).decode(), kept, surroundings()):
         found.update(f"{text}\0".encode())
-    for file in sorted(files):
+    for file in sorted(files, key=_parts):
         found.update(f"{_name_of(file)}\0{hash_of(file)}\0".encode())
     return found.hexdigest()
 
@@ -103,7 +103,7 @@ def key_of_tests(name: str) -> str:
     """The hash of everything that a file of tests rests on; `name`: that of `file_of_tests`."""
     file = ROOT / name
     found = hashlib.sha256(f"{name}\0{surroundings()}\0".encode())
-    for each in sorted(_rests_on(file)):
+    for each in sorted(_rests_on(file), key=_parts):
         found.update(f"{_name_of(each)}\0{hash_of(each)}\0".encode())
     return found.hexdigest()
 
@@ -121,7 +121,7 @@ def _rests_on(file: Path) -> set[Path]:
     one = (ROOT / "runners" / language / "adapters.toml").is_file()
     # Engines have helpers in C, whatever the language of a path.
     folders |= {ROOT / "runners" / language, ROOT / "runners" / "c"} if one else {ROOT / "runners"}
-    if file.parent == HOSTS or any(ROOT / "tests" / "end_to_end" in each.parents for each in modules):
+    if file.parent == HOSTS or any(_name_of(each).startswith("tests/end_to_end/") for each in modules):
         # it starts `rowpath`, and some use the bench's programs
         folders |= {SOURCES, ROOT / "experiments", ROOT / "bench"}
     about = set((ROOT / "runners").glob("*/adapters.toml"))
@@ -208,7 +208,7 @@ def imports_of(file: Path) -> frozenset[str]:
     """
     text = file.read_text(encoding="utf-8")
     found = {name for module, what in IMPORTS.findall(text) for name in (module, f"{module}.{what}")}
-    for node in ast.walk(ast.parse(text)):
+    for node in _statements(ast.parse(text)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -216,9 +216,24 @@ def imports_of(file: Path) -> frozenset[str]:
     return frozenset(name for name in found if name.partition(".")[0] in PLACES)
 
 
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """It and every statement in it: imports are nowhere else, and most nodes are of expressions."""
+    yield node
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        inner = getattr(node, name, ())
+        for each in inner if isinstance(inner, list) else ():
+            yield from _statements(each)
+
+
 @functools.cache
 def hash_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@functools.cache
+def _parts(file: Path) -> tuple[str, ...]:
+    """What paths are sorted by; to compare two of them makes it anew each time."""
+    return file.parts
 
 
 @functools.cache

@@ -37,7 +37,7 @@ def needs(*selections: Select) -> None:
 def measured(
     tmp_path: Path,
     phases: list[str],
-    *selections: Select,
+    *selections: Select | Selection,
     files: tuple[str, ...] = (),
     sets: int = 2,
     rounds: int = 6,
@@ -45,7 +45,7 @@ def measured(
 ) -> Analysis:
     """A short run of these paths; none of them may have failed."""
     measure = Measure(sets=sets, max_sets=0, rounds=rounds, regimes=("steady",), warm_cap_s=warm_cap_s)
-    chosen = tuple(Selection(select=dict(selection)) for selection in selections)
+    chosen = tuple(each if isinstance(each, Selection) else Selection(select=dict(each)) for each in selections)
     return _analysed(
         tmp_path, Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
     )

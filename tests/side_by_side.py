@@ -5,20 +5,24 @@ from __future__ import annotations
 import functools
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pytest
+from pluggy import HookimplMarker
 
 from rowpath.execution import measured
 from rowpath.machine import cpus, jvm
+
+if TYPE_CHECKING:
+    import pytest
 
 CONFORMANCE = "tests/conformance/"  # in ids of tests
 APART = "pytestmark = pytest.mark.apart\n"
 TOUCHED_FIRST = "-XX:+AlwaysPreTouch"
 QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
+hookimpl = HookimplMarker("pytest")  # pytest itself would be imported by every command of a test
 
 
-@pytest.hookimpl(optionalhook=True)
+@hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Tests of one engine instance, or of one file, go to one worker; those of a file marked `apart` to any."""
     from xdist.scheduler import LoadScopeScheduling

@@ -135,12 +135,15 @@ def rowpath(
 
 
 def called(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """The same in this process: quick, for a command that only prints, or refuses before it starts anything."""
+    """The same in this process: quick, for a command that only prints, or refuses before it starts anything.
+
+    Not for `--adapters` or `--help`: what they do is the process's.
+    """
     words = list(map(str, arguments))
     kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)}
     hook, columns = sys.unraisablehook, os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = "200"
-    out, err = io.StringIO(), io.StringIO()
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _stream in range(2))
     try:
         with contextlib.chdir(cwd or Path.cwd()), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = main(words)
@@ -151,7 +154,9 @@ def called(*arguments: str | Path, cwd: Path | None = None) -> subprocess.Comple
         del os.environ["COLUMNS"]
         if columns is not None:
             os.environ["COLUMNS"] = columns
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+    for stream in (out, err):
+        stream.seek(0)
+    return subprocess.CompletedProcess(words, code, out.read(), err.read())
 
 
 def born(pid: int) -> str:

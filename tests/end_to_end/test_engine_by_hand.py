@@ -134,19 +134,13 @@ def test_a_server_by_hand(hand: Hand, engine: str) -> None:
     assert hand.run("status") == "no engine is running\n"
 
 
-def test_the_end_of_the_keeper_is_the_end_of_the_server(hand: Hand, engine: str) -> None:
+def test_the_end_of_the_keeper_is_the_end_of_the_server_and_the_other_way_round(hand: Hand, engine: str) -> None:
     hand.run("up", engine)
     os.kill(keeper_of(hand), signal.SIGKILL)
     assert hand.all_gone()
     assert hand.run("status") == "no engine is running\n"
     assert not (hand.cache / "up" / engine).exists()
     hand.run("up", engine)  # nothing of the first one is in its way
-    hand.run("down", "--all")
-    assert hand.all_gone()
-
-
-def test_a_server_that_ends_takes_its_keeper_along(hand: Hand, engine: str) -> None:
-    hand.run("up", engine)
     (pids,) = re.findall(r"server ([\d ]+),", hand.run("status"))
     os.kill(int(pids.split()[0]), signal.SIGKILL)
     assert hand.all_gone()

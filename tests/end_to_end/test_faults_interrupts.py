@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.end_to_end.command import (
     SQLITE_PYTHON,
     Command,
     Records,
+    called,
     error_form,
     proc,
     records,
@@ -82,7 +84,7 @@ def test_in_mid_run(tmp_path: Path, number: signal.Signals, paths: list[str]) ->
     before = samples_of(run, kept)
     assert before
 
-    shown = rowpath("show", run, "--export-json", tmp_path / "r.json")
+    shown = called("show", run, "--export-json", tmp_path / "r.json")
     assert shown.returncode == 0, shown.stderr
     rows = [result for result in json.loads((tmp_path / "r.json").read_text())["results"] if result["metric"] == "time"]
     assert len({row["name"] for row in rows}) == len(paths)
@@ -98,7 +100,7 @@ def test_in_mid_run(tmp_path: Path, number: signal.Signals, paths: list[str]) ->
     assert len(records(run, "resumed")) == 1
     assert records(run)[-1] == {"record": "end", "outcome": "complete"}
     assert not (run / "work").exists()
-    assert rowpath("show", run, "--export-json", tmp_path / "whole.json").returncode == 0
+    assert called("show", run, "--export-json", tmp_path / "whole.json").returncode == 0
     whole = json.loads((tmp_path / "whole.json").read_text())["results"]
     assert all(row["sets"] == SETS for row in whole if row["metric"] == "time" and row["regime"] == "cold")
 
@@ -120,7 +122,7 @@ def test_while_setting_up(tmp_path: Path, moment: str, number: signal.Signals) -
     assert done.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL), done.stderr
     assert "Traceback" not in done.stderr
     assert not records(run, "set")
-    shown = rowpath("show", run)
+    shown = called("show", run)
     assert shown.returncode == 0, shown.stderr
     resumed = rowpath("run", "--resume", run, "--gate")
     assert resumed.returncode == 0, resumed.stderr
@@ -138,7 +140,7 @@ def test_while_building(tmp_path: Path) -> None:
         done = stop(command, signal.SIGINT)
     assert done.returncode == 130, done.stderr
     assert error_form(done.stderr)[0] == "interrupted"
-    assert rowpath("show", run).returncode == 0
+    assert called("show", run).returncode == 0
     resumed = rowpath("run", "--resume", run, "--gate")
     assert resumed.returncode == 0, resumed.stderr
     assert complete_sets(run) == {0}
@@ -151,8 +153,8 @@ def test_a_torn_last_line(tmp_path: Path) -> None:
     whole = (run / "samples.jsonl").read_bytes()
     end_of_set = whole.rindex(b'{"record":"set-end"')
     (run / "samples.jsonl").write_bytes(whole[: end_of_set + 9])
-    assert rowpath("show", run).returncode == 0
-    planned = rowpath("run", "--resume", run, "--plan")
+    assert called("show", run).returncode == 0
+    planned = called("run", "--resume", run, "--plan")
     assert planned.returncode == 0, planned.stderr
     assert "; complete sets are kept" in planned.stdout
     assert (run / "samples.jsonl").read_bytes() == whole[: end_of_set + 9], "a plan begins nothing"
@@ -161,18 +163,15 @@ def test_a_torn_last_line(tmp_path: Path) -> None:
     begun = (run / "samples.jsonl").read_bytes()
     assert begun.startswith(whole[: end_of_set + 9] + b"\n"), "what was written is never written over"
     assert len([line for line in begun.splitlines() if line.startswith(b'{"record":"set",')]) == 2
-    once_more = rowpath("run", "--resume", run)
+    once_more = called("run", "--resume", run)
     assert once_more.returncode == 0, once_more.stderr
     assert (run / "samples.jsonl").read_bytes() == begun, "a complete run is only shown"
-    planned = rowpath("run", "--resume", run, "--plan")
+    planned = called("run", "--resume", run, "--plan")
     assert planned.returncode == 2
     assert error_form(planned.stderr)[0] == f"nothing is left of {run}: it is complete"
 
 
-@pytest.mark.parametrize(("given", "used_s"), [(None, 77.0), (88.0, 88.0)])
-def test_a_resumed_run_keeps_its_timeout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: float | None, used_s: float
-) -> None:
+def test_a_resumed_run_keeps_its_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Begun(Exception):
         pass
 
@@ -185,5 +184,7 @@ def test_a_resumed_run_keeps_its_timeout(
     whole = (run / "samples.jsonl").read_bytes()
     (run / "samples.jsonl").write_bytes(whole[: whole.rindex(b'{"record":"set-end"')])
     monkeypatch.setattr(execution, "Schedule", schedule)
-    with pytest.raises(Begun, match=str(used_s)):
-        execution.resume(run, progress=Silent(), timeout_s=given)
+    for given, used_s in ((None, 77.0), (88.0, 88.0)):
+        shutil.copytree(run, tmp_path / str(given))
+        with pytest.raises(Begun, match=str(used_s)):
+            execution.resume(tmp_path / str(given), progress=Silent(), timeout_s=given)

@@ -14,7 +14,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.runners.manifest import availability, load_manifest
 from rowpath.workloads.workload_file import load_workload
-from tests.end_to_end.command import SQLITE_C, SQLITE_PYTHON, records, rowpath, write_experiment
+from tests.end_to_end.command import SQLITE_C, SQLITE_PYTHON, called, records, rowpath, write_experiment
 
 NAME = "de_DE"
 SOURCE = """comment_char %
@@ -70,7 +70,7 @@ def test_a_run(tmp_path: Path, german: dict[str, str]) -> None:
     assert [float(row["median"]) for row in rows] == [result["median"] for result in timed]
     assert timed
     for form, file in exports.items():
-        plain = rowpath("show", run, f"--export-{form}", "-", added={"LC_ALL": "C.UTF-8"})
+        plain = called("show", run, f"--export-{form}", "-")
         assert plain.stdout == file.read_text(encoding="utf-8"), "the same in every locale"
     for words in ((), ("--tables",)):
         shown = rowpath("show", run, *words, added=german)

@@ -90,11 +90,12 @@ def test_a_port_taken_between_choosing_and_listening(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_no_password_where_others_can_read_it(tmp_path: Path) -> None:
+def test_no_password_where_others_can_read_it_and_no_listening_beyond_loopback(tmp_path: Path) -> None:
     experiment = write_experiment(tmp_path, [POSTGRESQL_C, POSTGRESQL_TCP], sets=1, rounds=100)
     run = tmp_path / "run"
     with Command("run", experiment, "-o", run) as command:
         command.hold_when(lambda: steady(run), "steady blocks")
+        _on_loopback(command)
         home = Path(re.findall(r"-D (\S+)/data", proc(postmaster(command), "cmdline"))[0])
         private = home / "pgpass"
         assert private.stat().st_mode & 0o077 == 0
@@ -119,20 +120,17 @@ def _nowhere(passwords: list[str], files: list[Path]) -> None:
             assert not any(password.encode() in held for password in passwords), file
 
 
-def test_everything_listens_on_loopback_only(tmp_path: Path) -> None:
-    experiment = write_experiment(tmp_path, [POSTGRESQL_TCP], sets=1, rounds=100)
-    run = tmp_path / "run"
-    with Command("run", experiment, "-o", run) as command:
-        command.hold_when(lambda: steady(run), "steady blocks")
-        mine = {socket_number for pid in [*command.processes(), command.process.pid] for socket_number in _sockets(pid)}
-        for table in ("tcp", "tcp6"):
-            for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-                fields = line.split()
-                listening = fields[3] == "0A" and fields[9] in mine
-                local = fields[1].partition(":")[0]
-                assert not listening or local == socket.inet_aton("127.0.0.1")[::-1].hex().upper(), line
-        command.signal(signal.SIGCONT)
-        assert command.end().returncode == 0
+def _on_loopback(command: Command) -> None:
+    """Every socket of the command and of its processes that listens does so on 127.0.0.1."""
+    mine = {number for pid in [*command.processes(), command.process.pid] for number in _sockets(pid)}
+    listening = []
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[9] in mine:
+                listening.append(fields[1].partition(":")[0])
+    assert listening, "the server listens over TCP"
+    assert set(listening) == {socket.inet_aton("127.0.0.1")[::-1].hex().upper()}
 
 
 def _sockets(pid: int) -> Iterator[str]:

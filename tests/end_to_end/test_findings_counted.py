@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.model import Analysis
 from rowpath.execution import measured as collected
+from rowpath.model.experiment import Selection
 from rowpath.runners.manifest import adapter_of, availability, load_manifest
 from tests import provoked
 from tests.provoked import LIBPQ, PGJDBC, PSYCOPG, SQLITE, Select, blamed, told
@@ -52,12 +56,51 @@ expected = "first-rows"
 """
 
 
-@pytest.fixture(autouse=True)
-def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
+NODE: Select = {"engine": "postgresql", "language": "node", "transport": "tcp", "statement": "prepared"}
+GO: Select = {"engine": "postgresql", "language": "go", "transport": "tcp", "statement": "bound"}
+NODE_DRIVERS = ("pg", "postgres-js")
+GO_DRIVERS: dict[str, Select] = {"pgx": {"exec_mode": "auto"}, "pq": {"format": "text"}}
+DERBY: Select = {"engine": "derby", "deployment": "server", "driver": "derby", "statement": "prepared"}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def undisturbed() -> Iterator[None]:
     """Every block counts: other tests' noise is not what is tested."""
-    monkeypatch.setattr(collected, "ACCOUNTED_LEAST", -1.0)
-    for limit in ("WAIT_MOST", "FOREIGN_MOST"):
-        monkeypatch.setattr(collected, limit, math.inf)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(collected, "ACCOUNTED_LEAST", -1.0)
+        for limit in ("WAIT_MOST", "FOREIGN_MOST"):
+            patched.setattr(collected, limit, math.inf)
+        yield
+
+
+def missing(language: str, *drivers: str) -> str:
+    """Why one of these drivers is not here, empty when all are."""
+    adapters = [adapter_of(language, driver) for driver in drivers]
+    return next((here.reason for a in adapters if not (here := availability(a, a.versions[0])).ok), "")
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+    """One run of what is only counted; each path has the phase in which its finding would be."""
+    keyed = [
+        *(each | {"statement": ("prepared", "bound", "text")} for each in (LIBPQ, PSYCOPG, PGJDBC)),
+        PSYCOPG | {"profile": "shipped"},
+        DERBY,
+        *(GO | {"driver": name} | own for name, own in GO_DRIVERS.items() if not missing("go", *GO_DRIVERS)),
+    ]
+    whole = [
+        PGJDBC | {"statement": "prepared", "result": ("fetch-size:1000", "cursor:1000")},
+        *(NODE | {"driver": name, "result": "whole"} for name in NODE_DRIVERS if not missing("node", *NODE_DRIVERS)),
+    ]
+    parts = {"keyed.read": keyed, "scan.read": whole}
+    chosen = [Selection(select=dict(each), phases=(phase,)) for phase, several in parts.items() for each in several]
+    return measured(tmp_path_factory.mktemp("counted"), list(parts), *chosen)
+
+
+def of_driver(analysis: Analysis, driver: str, rule: str) -> list[Finding]:
+    """A rule's findings of one driver's paths."""
+    mine = {result.name for result in analysis.results if result.path["driver"] == driver}
+    return [finding for finding in told(analysis, rule) if mine.intersection(finding.paths)]
 
 
 def large(tmp_path: Path) -> tuple[str, ...]:
@@ -67,10 +110,8 @@ def large(tmp_path: Path) -> tuple[str, ...]:
     return (str(file),)
 
 
-def test_fetch_size_ignored(tmp_path: Path) -> None:
-    selection = PGJDBC | {"statement": "prepared", "result": ("fetch-size:1000", "cursor:1000")}
-    analysis = measured(tmp_path, ["scan.read"], selection)
-    names = blamed(analysis, "fetch-size-ignored")
+def test_fetch_size_ignored(counted: Analysis) -> None:
+    names = blamed(counted, "fetch-size-ignored")
     assert "fetch-size:1000" in names
     assert "cursor" not in names
 
@@ -83,50 +124,44 @@ def test_result_buffered_whole(tmp_path: Path) -> None:
     assert "single-row" not in names
 
 
-def test_implicit_transaction(tmp_path: Path) -> None:
-    analysis = measured(tmp_path, ["keyed.read"], PSYCOPG | {"profile": ("shipped", "tuned")})
-    (finding,) = told(analysis, "implicit-transaction")
+def test_implicit_transaction(counted: Analysis) -> None:
+    (finding,) = told(counted, "implicit-transaction")
     assert "shipped" in finding.paths[0]
     assert "3 round trips and 1 commits per operation" in finding.evidence
 
 
-@pytest.mark.parametrize("selection", [LIBPQ, PSYCOPG, PGJDBC], ids=["libpq", "psycopg", "pgjdbc"])
-def test_what_is_prepared_each_time_is_counted(tmp_path: Path, selection: Select) -> None:
-    analysis = measured(tmp_path, ["keyed.read"], selection | {"statement": ("prepared", "bound", "text")})
-    sent = {r.path["statement"]: r.median for r in analysis.results if r.metric == "texts_sent"}
-    assert sent == {"prepared": 0, "bound": 1, "text": 1}
-    (finding,) = told(analysis, "prepared-each-time")
+@pytest.mark.parametrize("driver", ["libpq", "psycopg", "pgjdbc"])
+def test_what_is_prepared_each_time_is_counted(counted: Analysis, driver: str) -> None:
+    mine = [r for r in counted.results if (r.path["driver"], r.path["profile"], r.phase) == (driver, "tuned", "read")]
+    mine = [r for r in mine if r.workload == "keyed" and r.metric == "texts_sent"]
+    assert {r.path["statement"]: r.median for r in mine} == {"prepared": 0, "bound": 1, "text": 1}
+    (finding,) = of_driver(counted, driver, "prepared-each-time")
     assert "20 times in 20 operations" in finding.evidence
     assert "×" in finding.text
 
 
-@pytest.mark.skipif(not availability(adapter_of("node", "null"), "bundled").ok, reason="no Node")
-@pytest.mark.parametrize("driver", ["pg", "postgres-js"])
-def test_a_statement_without_parameters_is_prepared_once_too(tmp_path: Path, driver: str) -> None:
-    own = {"engine": "postgresql", "language": "node", "driver": driver, "transport": "tcp"}
-    analysis = measured(tmp_path, ["scan.read"], own | {"statement": "prepared", "result": "whole"})
-    assert [r.median for r in analysis.results if r.metric == "texts_sent"] == [0]
-    assert not told(analysis, "prepared-each-time")
+@pytest.mark.skipif(bool(missing("node", *NODE_DRIVERS)), reason=missing("node", *NODE_DRIVERS))
+@pytest.mark.parametrize("driver", NODE_DRIVERS)
+def test_a_statement_without_parameters_is_prepared_once_too(counted: Analysis, driver: str) -> None:
+    sent = [r.median for r in counted.results if (r.path["driver"], r.metric) == (driver, "texts_sent")]
+    assert sent == [0]
+    assert not of_driver(counted, driver, "prepared-each-time")
 
 
-def test_a_manifest_declares_the_round_trip_of_derbys_commit(tmp_path: Path) -> None:
-    selection: Select = {"engine": "derby", "deployment": "server", "driver": "derby", "statement": "prepared"}
-    analysis = measured(tmp_path, ["keyed.read"], selection)
-    assert [r.median for r in analysis.results if r.metric == "round_trips"] == [2]
-    assert told(analysis, "round-trips-not-as-declared") == []
+def test_a_manifest_declares_the_round_trip_of_derbys_commit(counted: Analysis) -> None:
+    trips = [r.median for r in counted.results if (r.path["driver"], r.metric) == ("derby", "round_trips")]
+    assert trips == [2]
+    assert of_driver(counted, "derby", "round-trips-not-as-declared") == []
 
 
-def test_a_bound_statement_commits_where_it_is_parsed_and_where_it_is_executed(tmp_path: Path) -> None:
-    drivers: dict[str, Select] = {"pgx": {"exec_mode": "auto"}, "pq": {"format": "text"}}
-    for driver in drivers:
-        if not (here := availability(adapter_of("go", driver), adapter_of("go", driver).versions[0])).ok:
-            pytest.skip(here.reason)
-    go: Select = {"engine": "postgresql", "language": "go", "transport": "tcp", "statement": "bound"}
-    analysis = measured(tmp_path, ["keyed.read"], *(go | {"driver": name} | own for name, own in drivers.items()))
+@pytest.mark.skipif(bool(missing("go", *GO_DRIVERS)), reason=missing("go", *GO_DRIVERS))
+def test_a_bound_statement_commits_where_it_is_parsed_and_where_it_is_executed(counted: Analysis) -> None:
     for metric in ("round_trips", "commits"):
-        found = {r.path["driver"]: r.median for r in analysis.results if r.metric == metric}
-        assert found == pytest.approx(dict.fromkeys(drivers, 2), abs=0.1)  # a backend may report late
-    assert told(analysis, "commits-not-as-declared") == []
+        mine = (r for r in counted.results if r.metric == metric and r.path["driver"] in GO_DRIVERS)
+        # A backend may report late.
+        assert {r.path["driver"]: r.median for r in mine} == pytest.approx(dict.fromkeys(GO_DRIVERS, 2), abs=0.1)
+    for driver in GO_DRIVERS:
+        assert of_driver(counted, driver, "commits-not-as-declared") == []
 
 
 def test_confounded_version(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.engines import ENGINES
-from tests.end_to_end.command import Command, error_form, proc, rowpath, steady, write_experiment
+from tests.end_to_end.command import Command, called, error_form, proc, steady, write_experiment
 
 pytestmark = pytest.mark.skipif(
     not ENGINES["postgresql"].availability().ok, reason=ENGINES["postgresql"].availability().reason
@@ -26,11 +26,11 @@ def test_an_interruption_stops_the_link_too(tmp_path: Path) -> None:
 
 
 def test_a_link_is_a_time_and_goes_over_tcp(tmp_path: Path) -> None:
-    message, hint = error_form(rowpath("list", "paths", "link=fast").stderr)
+    message, hint = error_form(called("list", "paths", "link=fast").stderr)
     assert (message, hint) == (
         "invalid link 'fast': expected a round-trip time such as 1ms",
         "link=none or, for one millisecond, link=1ms",
     )
-    listed = rowpath("list", "paths", "link=2ms", "engine=postgresql", "language=c", "driver=libpq").stdout.splitlines()
+    listed = called("list", "paths", "link=2ms", "engine=postgresql", "language=c", "driver=libpq").stdout.splitlines()
     assert listed
     assert all("transport=tcp" in line and "link=2ms" in line for line in listed)

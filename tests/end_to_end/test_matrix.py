@@ -22,24 +22,36 @@ def test_path(planned):
 """
 
 
-@pytest.mark.parametrize("words", [(), ("-n", "2", "--dist", "loadgroup")])
-def test_an_adapter_that_passed_is_left_out_until_it_changes(tmp_path: Path, words: tuple[str, ...]) -> None:
+WORKERS = ("-n", "2", "--dist", "loadgroup")
+
+
+def test_an_adapter_that_passed_is_left_out_until_it_changes(tmp_path: Path) -> None:
+    """With workers and without them: what one session keeps, the other leaves out."""
     (tmp_path / "tests").mkdir()
-    asked = [*words, "--full", "tests"]
 
-    def run(*more: str) -> tuple[int, str]:
-        return suite(tmp_path, *asked, *more, text=TESTS, ROWPATH_CACHE=str(tmp_path / "cached"))
+    def run(*words: str) -> tuple[int, str]:
+        return suite(tmp_path, *words, "tests", text=TESTS, ROWPATH_CACHE=str(tmp_path / "cached"))
 
-    code, told = run()
+    def kept() -> Path:
+        (only,) = (tmp_path / "cached" / "test-passed").iterdir()
+        assert only.read_text() == "python sqlite3 sqlite\n"
+        return only
+
+    code, told = run(*WORKERS, "--full")
     assert code == pytest.ExitCode.TESTS_FAILED
     assert "2 failed, 2 passed" in told
-    (kept,) = (tmp_path / "cached" / "test-passed").iterdir()
-    assert kept.read_text() == "python sqlite3 sqlite\n"
-    code, told = run("--changed-only")
+    first = kept()
+    code, told = run("--full", "--changed-only")
     assert "2 failed" in told and "2 passed" not in told
     assert "python sqlite3 sqlite" in told
-    code, told = suite(tmp_path, *words, "tests", "--changed-only", text=TESTS, ROWPATH_CACHE=str(tmp_path / "cached"))
+    code, told = run(*WORKERS, "--changed-only")
     assert "2 failed" in told and "2 passed" not in told, "fewer cases than passed before"
-    kept.rename(kept.with_name("another"))
-    assert "2 failed, 2 passed" in run("--changed-only", "-k", "test_path")[1]
-    assert not kept.exists(), "what was narrowed proves nothing"
+    assert "python sqlite3 sqlite" in told
+    first.rename(first.with_name("another"))
+    assert "2 failed, 2 passed" in run("--full", "--changed-only", "-k", "test_path")[1]
+    assert not first.exists(), "what was narrowed proves nothing"
+    first.with_name("another").unlink()
+    code, told = run("--full", "--changed-only")
+    assert code == pytest.ExitCode.TESTS_FAILED
+    assert "2 failed, 2 passed" in told
+    assert kept() == first

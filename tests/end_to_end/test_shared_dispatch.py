@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.end_to_end.command import records, rowpath
+from tests.end_to_end.command import called, records, rowpath
 
 EXPERIMENT = """\
 schema_version = 1
@@ -64,5 +64,5 @@ def test_callers_and_arrivals_in_one_queue(tmp_path: Path) -> None:
         assert sum(record["latency"].values()) == sum(record["service"].values()) == record["operations"] > 0
         assert record["arrivals"] == record["operations"]
         assert record["population"] == (6 if record["client_group"] == "callers" else 0)
-    assert "the runner of Go has no shared dispatch" in rowpath("run", file, "--plan").stdout
-    assert "6 callers" in rowpath("show", run, "--tables").stdout
+    assert "the runner of Go has no shared dispatch" in called("run", file, "--plan").stdout
+    assert "6 callers" in called("show", run, "--tables").stdout

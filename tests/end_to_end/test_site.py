@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -71,12 +72,13 @@ def _entries(site: Path) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three real runs of two paths, one of them cut short, in a folder."""
+    """Two real runs of two paths, and the second one again, cut short, in a folder."""
     folder = tmp_path_factory.mktemp("real")
     experiment = write_experiment(folder, [SQLITE_C, SQLITE_PYTHON])
-    for name in ("one", "two", "cut"):
+    for name in ("one", "two"):
         done = rowpath("run", experiment, "-o", folder / "runs" / name, "-q")
         assert done.returncode == 0, done.stderr
+    shutil.copytree(folder / "runs" / "two", folder / "runs" / "cut")
     journal = folder / "runs" / "cut" / "samples.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:-3]))
@@ -88,7 +90,7 @@ def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site of the usual made-up runs."""
     folder = tmp_path_factory.mktemp("made-up")
     site_factory.write_usual(folder / "runs")
-    done = rowpath("site", folder / "runs", "-o", folder / "a site")
+    done = called("site", folder / "runs", "-o", folder / "a site")
     assert done.returncode == 0, done.stderr
     return folder / "a site"
 
@@ -116,20 +118,20 @@ def test_real_runs_become_a_site_whose_links_resolve(real: Path) -> None:
 
 
 def test_a_check_says_of_each_run_whether_it_is_accepted(real: Path) -> None:
-    done = rowpath("site", "--check", real / "runs")
+    done = called("site", "--check", real / "runs")
     assert done.returncode == 1
-    assert re.sub(r": .*", "", done.stdout).split() == [
-        word for name, said in (("one", "accepted"), ("two", "accepted"), ("cut", "refused"))
-        for word in (said, f"{real}/runs/{name}")
-    ]  # fmt: skip
-    assert rowpath("site", "--check", real / "runs" / "one").returncode == 0
+    words = re.sub(r": .*", "", done.stdout).split()
+    first, *later = zip(words[::2], words[1::2], strict=True)
+    assert first == ("accepted", f"{real}/runs/one")
+    assert sorted(later) == [("accepted", f"{real}/runs/two"), ("refused", f"{real}/runs/cut")]
+    assert called("site", "--check", real / "runs" / "one").returncode == 0
 
 
 def test_a_second_build_removes_pages_that_are_gone_and_nothing_else(real: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
-    assert rowpath("site", real / "runs", "-o", site, "-q").returncode == 0
+    assert called("site", real / "runs", "-o", site, "-q").returncode == 0
     (site / "CNAME").write_text("rows.example\n", encoding="utf-8")
-    assert rowpath("site", real / "runs" / "two", "-o", site, "--without-pages").returncode == 0
+    assert called("site", real / "runs" / "two", "-o", site, "--without-pages").returncode == 0
     assert list(site.glob("runs/**/*")) == []
     assert (site / "CNAME").exists()
     assert list(_broken(site)) == []
@@ -189,9 +191,12 @@ def test_axe_finds_no_violation(
     browser: Chromium, made_up: Path, dark: bool, width: int, everything_open: bool
 ) -> None:
     pages = ("index", "runs", "machines", "engines/postgresql", "drivers/java-pgjdbc", "experiments/tour")
+    fold = ("index", "engines/postgresql")  # one of each template that has something to open
     for page in pages:
         browser.open(made_up / f"{page}.html", width, dark=dark)
         assert browser.evaluate(TOO_WIDE) is False, page
+        if not everything_open and page not in fold:
+            continue
         browser.evaluate(AXE.read_text(encoding="utf-8"))
         if everything_open:
             browser.evaluate(OPEN)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.command import ROOT, SQLITE_PYTHON, records, rowpath, write_experiment
+from tests.end_to_end.command import ROOT, SQLITE_PYTHON, called, records, rowpath, write_experiment
 
 SOURCES = ("src", "runners", "workloads", "experiments", "pyproject.toml", "README.md", "LICENSE")
 AT_ONCE = ("--wait-for-quiet", "0s")  # other tests run beside it
@@ -69,7 +69,7 @@ def test_it_is_away_from_the_clone(installed: Path, tmp_path: Path) -> None:
 def test_lists(installed: Path, tmp_path: Path, what: str) -> None:
     done = rowpath("list", what, program=(str(installed),), cwd=tmp_path, added={"PYTHONPATH": ""})
     assert done.returncode == 0 and done.stderr == ""
-    assert done.stdout == rowpath("list", what).stdout
+    assert done.stdout == called("list", what).stdout
 
 
 def test_a_run(installed: Path, tmp_path: Path) -> None:
