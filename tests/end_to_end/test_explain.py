@@ -67,7 +67,7 @@ def test_a_run_s_fastest_paths_are_explained_in_its_page(tmp_path: Path) -> None
     named = rowpath("explain", run, "sqlite python sqlite3", "keyed.read", "-q", "-b", "1", "--no-flame")
     assert named.returncode == 0, named.stderr
     assert "Where the time goes" in (run / "report.html").read_text(encoding="utf-8")
-    exported = rowpath("show", run, "--export-json", "-")
+    exported = called("show", run, "--export-json", "-")
     explained = json.loads(exported.stdout)["explanations"]
     assert {one["phase"] for one in explained} == {"keyed.read", "scan.read"}
     assert "sqlite python sqlite3" in {one["name"] for one in explained}

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from rowpath.engines import ENGINES
-from tests.end_to_end.command import POSTGRESQL_C, SQLITE_C, SQLITE_PYTHON, error_form, rowpath, write_experiment
+from tests.end_to_end.command import (
+    POSTGRESQL_C,
+    SQLITE_C,
+    SQLITE_PYTHON,
+    called,
+    error_form,
+    rowpath,
+    write_experiment,
+)
 
 
 def test_nothing_can_be_written_there(tmp_path: Path) -> None:
@@ -54,10 +62,10 @@ def test_an_odd_name(tmp_path: Path, name: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     names = {result["path"]["engine"] for result in json.loads((tmp_path / "r.json").read_text())["results"]}
     assert {"sqlite", "file", "null"} <= names
-    assert rowpath("show", run).returncode == 0
+    assert called("show", run).returncode == 0
     assert (run / "report.html").stat().st_size > 10_000
     assert not (run / "work").exists()
-    again = rowpath("report", run, "-o", tmp_path / "page ä.html")
+    again = called("report", run, "-o", tmp_path / "page ä.html")
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "page ä.html").exists()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.machine import disk_space
-from tests.end_to_end.command import SQLITE_C, Command, error_form, records, rowpath, steady, write_experiment
+from tests.end_to_end.command import SQLITE_C, Command, called, error_form, records, steady, write_experiment
 from tests.waiting import PATIENCE_S
 
 Disk = Callable[[int], Path]
@@ -107,7 +107,7 @@ def test_full_in_mid_run(tmp_path: Path, disk: Disk, phase: str) -> None:
     assert not records(run, "failure")
     assert not (run / "work").exists()
 
-    shown = rowpath("show", run, "--export-json", tmp_path / "r.json")
+    shown = called("show", run, "--export-json", tmp_path / "r.json")
     assert shown.returncode == 0, shown.stderr
     names = {r["name"] for r in json.loads((tmp_path / "r.json").read_text())["results"] if r["metric"] == "time"}
     assert len(names) == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.poolers import POOLERS
-from tests.end_to_end.command import records, rowpath
+from tests.end_to_end.command import called, records, rowpath
 
 EXPERIMENT = """
 schema_version = 1
@@ -52,13 +52,13 @@ def test_a_run_behind_every_pooler(tmp_path: Path) -> None:
         assert one["statement_stays"] is not ("prepared" in name and by_transaction), name
         assert (one["set_stays"], one["set_leaks"]) == (not by_transaction, by_transaction), name
         assert one["cancel_heard"] and one["version"], name
-    assert "prepared-behind-pooler" in rowpath("show", run, "--tables").stdout
+    assert "prepared-behind-pooler" in called("show", run, "--tables").stdout
 
 
 def test_a_mode_that_a_pooler_lacks_and_a_name_that_is_none(tmp_path: Path) -> None:
-    refused = rowpath("run", "keyed-reads", "pooler=pgbounce", "--plan")
+    refused = called("run", "keyed-reads", "pooler=pgbounce", "--plan")
     assert refused.returncode == 2 and "unknown pooler 'pgbounce'" in refused.stderr
     file = tmp_path / "behind.toml"
     file.write_text(EXPERIMENT.replace("POOLERS", '"pgpool", pooler_mode = "transaction"').replace(', "bound"', ""))
-    planned = rowpath("run", file, "--plan")
+    planned = called("run", file, "--plan")
     assert "pgpool pools only by session" in planned.stdout + planned.stderr

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.end_to_end.command import records, rowpath
+from tests.end_to_end.command import called, records, rowpath
 
 BLOCKS = """
 schema_version = 1
@@ -62,7 +62,7 @@ def test_a_pool_of_one_is_too_small_and_a_validation_is_a_round_trip(tmp_path: P
     file.write_text(BLOCKS)
     ended = rowpath("run", file, "-o", run, "--wait-for-quiet", "0")
     assert ended.returncode == 0, ended.stderr
-    assert rowpath("show", run, "--export-json", results).returncode == 0
+    assert called("show", run, "--export-json", results).returncode == 0
     findings = json.loads(results.read_text())["findings"]
     small = [one for one in findings if one["id"] == "pool-too-small"]
     assert small and all("pool_size=8" in one["next_command"] and "its pool of 1" in one["text"] for one in small)
@@ -89,4 +89,4 @@ def test_groups_that_share_a_pool(tmp_path: Path) -> None:
     for one in groups:
         assert (one["failed"], one["touch_ok"]) == (0, True)
         assert (one["borrow_ns"] > 0, one["return_ns"] > 0) == (one["path_id"] in pooled,) * 2
-    assert "borrow" in rowpath("show", run, "--tables").stdout
+    assert "borrow" in called("show", run, "--tables").stdout

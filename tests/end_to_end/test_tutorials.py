@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,9 @@ def test_its_commands_run(page: Path, results: Any, program: Path, tmp_path: Pat
 
 
 def shortened(command: str) -> str:
-    """One set: more of them change the figures of a screen, not what stands on it."""
-    return command.replace(" --fast ", " -r 1 ")
+    """One set, hardly warmed up: more of it changes the figures of a screen, not what stands on it."""
+    shorter = re.sub(r" -w \S+", "", command)
+    return re.sub(r"(?<=rowpath run )(\S+)(?: --fast)?", r"\1 -r 1 -w 0.05", shorter)
 
 
 def directory(command: str) -> str:
