@@ -42,7 +42,7 @@ where
 
     #[inline]
     async fn borrow(&self) -> Outcome<Lent<E>> {
-        self.0.acquire().await.map(Lent).map_err(failed::<E>)
+        self.0.acquire().await.map(Lent).map_err(|error| failed::<E>(error).on_connecting())
     }
 
     /// Waits a moment for connections that are on their way back.

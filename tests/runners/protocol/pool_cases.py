@@ -88,14 +88,18 @@ def alone(subject: Subject, pool: str) -> None:
         assert in_use(talk) == ("0", "1")
 
 
-def never_more(subject: Subject, pool: str) -> None:
-    """Groups of 16 clients have 4 connections in all, wait for them, and give every one back."""
+def never_more(subject: Subject, pool: str, pause_ns: int = 0) -> None:
+    """Groups of 16 clients have 4 connections in all, wait for them, and give every one back.
+
+    `pause_ns` after each operation: for pools that let a client overtake those that wait.
+    """
     with subject.talk() as watcher, lent(subject, pool) as talk:
         assert connections(watcher) == SIZE
         talk.make_ledger(ROWS)
         talk.prepare_read(range(1, ROWS + 1))
         talk.prepare_write(range(1, ROWS + 1))
-        with talk.groups(Group("write", "write", CLIENTS // 2), Group("read", "read", CLIENTS // 2)) as working:
+        groups = [Group(name, name, CLIENTS // 2, pause_ns=pause_ns) for name in ("write", "read")]
+        with talk.groups(*groups) as working:
             working.begin()
             seen = set()
 
