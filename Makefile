@@ -13,9 +13,9 @@ HOSTS = $(SIDE_BY_SIDE) tests/hosts --ignore=$(FLOOR) --and-before
 FLOOR = tests/hosts/test_floor.py
 MEASURING = $(PYTHON) -m pytest tests/measuring $(FLOOR) --and-before
 BESIDE = --ignore=tests/measuring --ignore=tests/hosts
-# What passed in just this form is left out; with AGAIN=--again=N all but the N-th seventh of it. With FULL=--full an
-# adapter that changed meets every case on every path.
-CHANGED = --changed-only $(FULL) $(AGAIN)
+# What passed in just this form is left out; with AGAIN=--again=N all but the N-th seventh of it, whose adapters meet
+# every case on every path.
+CHANGED = --changed-only $(AGAIN)
 
 .PHONY: run test test-fast test-all test-changed fuzz check bench docs docs-site docs-results setup lock clean help
 

@@ -42,7 +42,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--again",
         metavar="N",
         type=int,
-        help="with --changed-only: run a seventh of what passed all the same, another one for each of seven numbers",
+        help="a seventh of the adapters meets every case on every path, another one for each of seven numbers; with "
+        "--changed-only that seventh, of files of tests too, is run although it passed",
     )
     group.addoption(
         "--and-before", action="store_true", help="at the end, name what the pytest call before left out as well"
@@ -113,10 +114,10 @@ def _left_out(config: pytest.Config) -> set[str]:
 
 
 def met_again(config: pytest.Config) -> set[str]:
-    """The seventh of what passed before that `--again` names; adapters only with `--full`."""
-    number, full = config.option.again, config.option.full
+    """The seventh of what passed before that `--again` names."""
+    number = config.option.again
     passed = _passed_before() if number is not None else set()
-    return {unit for unit in passed if passed_keys.is_met_again(unit, number) and (full or _is_file(unit))}
+    return {unit for unit in passed if passed_keys.is_met_again(unit, number)}
 
 
 def _is_file(unit: str) -> bool:
@@ -240,14 +241,18 @@ class Outcome:
         """What passed is left out from now on; what failed is not, even where it had passed before."""
         keys = _keys()
         for unit, count in self.config.stash[COLLECTED].items():
-            # Without --full an adapter met some of its cases only; a file of tests is always whole.
+            # Elsewhere an adapter met some of its cases only; a file of tests is always whole.
             if unit in self.failed or plugin.differs(unit):
                 passed_keys.forget(keys[unit])
-            elif self.passed[unit] == count and (self.config.option.full or _is_file(unit)):
+            elif self.passed[unit] == count and (_is_file(unit) or self._is_met_in_full(unit)):
                 passed_keys.record(keys[unit], unit)
         known_answers.record(
             {(test, self._file(test)) for test in self.known - set(self.unknown)}, {*self.known, *self.unknown}
         )
+
+    def _is_met_in_full(self, adapter: str) -> bool:
+        asked = self.config.option
+        return asked.full or (asked.again is not None and passed_keys.is_met_again(adapter, asked.again))
 
     def _is_whole(self) -> bool:
         asked = self.config.option

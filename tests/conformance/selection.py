@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from tests import passed_keys
 from tests.conformance.covering import covering
 
 from rowpath.checks.conformance.checks import is_eligible
@@ -32,8 +33,14 @@ def project_paths() -> tuple[PlannedPath, ...]:
 
 
 @functools.cache
-def selected_cases(full: bool) -> dict[str, tuple[Case, ...]]:
-    """By a path's id; `full`: all that it can run, else a covering array."""
-    if not full:
-        return covering(project_paths())
-    return {path.path.id: tuple(case for case in cases() if is_eligible(case, path)) for path in project_paths()}
+def selected_cases(full: bool, again: int | None = None) -> dict[str, tuple[Case, ...]]:
+    """By a path's id: all that it can run where it `is_whole`, else a covering array."""
+    covered = {} if full else covering(project_paths())
+    whole = {path.path.id: path for path in project_paths() if is_whole(path, full, again)}
+    return covered | {id_: tuple(case for case in cases() if is_eligible(case, each)) for id_, each in whole.items()}
+
+
+def is_whole(path: PlannedPath, full: bool, again: int | None) -> bool:
+    """Whether each path of the adapter meets every case: with `--full`, or in the seventh that `--again` names."""
+    unit = passed_keys.unit(path.adapter, path.path.get("engine"))
+    return full or (again is not None and passed_keys.is_met_again(unit, again))

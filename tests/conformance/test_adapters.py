@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.plugin import capabilities
-from tests.conformance.selection import project_paths, selected_cases
+from tests.conformance.selection import is_whole, project_paths, selected_cases
 
 from rowpath.checks.conformance.checks import check_case
 from rowpath.checks.conformance.driver_behaviours import observe
@@ -22,23 +22,23 @@ ONCE_BY_DEFAULT = ("bad-messages", BEHAVIOURS)  # on an adapter's first engine a
 OBSERVATIONS = 3  # a request to stop races with the statement: what the page says must be seen once in so many
 
 
-def checks(full: bool) -> Iterator[tuple[PlannedPath, str]]:
+def checks(full: bool, again: int | None) -> Iterator[tuple[PlannedPath, str]]:
     """The cases of each path, then the checks of the protocol; behaviours last, for they restart the server."""
-    cases = selected_cases(full)
+    cases = selected_cases(full, again)
     places = default_paths(project_paths())
     adapters = {(path.adapter.language, path.adapter.driver): path for path in reversed(places)}
     for path in project_paths():
         yield from ((path, case.name) for case in cases[path.path.id])
         for check in (*PROTOCOL_CHECKS, BEHAVIOURS):
-            once = check in ONCE_BY_DEFAULT and not full
+            once = check in ONCE_BY_DEFAULT and not is_whole(path, full, again)
             if check in ON_EVERY_PATH or path in (adapters.values() if once else places):
                 yield path, check
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    asked = metafunc.config.option
     parameters = [
-        pytest.param(path, check, id=f"{path.name}-{check}")
-        for path, check in checks(metafunc.config.getoption("full"))
+        pytest.param(path, check, id=f"{path.name}-{check}") for path, check in checks(asked.full, asked.again)
     ]
     metafunc.parametrize(("planned", "check"), parameters, indirect=["planned"])
 

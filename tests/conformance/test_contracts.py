@@ -75,7 +75,7 @@ TURNS = ("by-key", "in-transaction")
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """The paths that meet those cases in this session."""
     if "case" in metafunc.fixturenames:
-        cases = selected_cases(metafunc.config.getoption("full"))
+        cases = selected_cases(metafunc.config.option.full, metafunc.config.option.again)
         found = [(path, case.name) for path in ASKING for case in cases[path.path.id] if case.name in TURNS]
         ids = [f"{path.name}-{case}" for path, case in found]
         metafunc.parametrize(("planned", "case"), found, indirect=["planned"], ids=ids)

@@ -83,3 +83,12 @@ def test_the_array_is_much_smaller_than_the_product() -> None:
 def test_no_case_is_chosen_twice_on_a_path() -> None:
     for id_, found in covering(PATHS).items():
         assert max(Counter(case.name for case in found).values(), default=1) == 1, id_
+
+
+def test_a_seventh_of_the_adapters_meets_every_case_on_every_path() -> None:
+    for path in PATHS:
+        whole = [FULL[path.path.id] == selected_cases(False, number)[path.path.id] for number in range(7)]
+        assert any(whole), path.name
+    sevenths = [sum(map(len, selected_cases(False, number).values())) for number in range(7)]
+    covering_array, full = (sum(map(len, chosen.values())) for chosen in (COVERING, FULL))
+    assert sum(each - covering_array for each in sevenths) == full - covering_array
