@@ -86,7 +86,7 @@ def sized(url: str, run: Path, kind: type[SizingRun] = Undisturbed, **options: A
 
 
 def test_callers_that_ask_again_at_once(postgresql: dict[str, Any], tmp_path: Path) -> None:
-    said, analysis = sized(url_of(postgresql), tmp_path / "run", budget_s=16.0)
+    said, analysis = sized(url_of(postgresql), tmp_path / "run", budget_s=25.0)
     assert " free (max_connections " in said[0] and "up to 6 for 6 callers and 1 that watches" in said[0]
     assert said[1].startswith("read only, about ") and "executions" in said[1]
     measured = blocks(tmp_path / "run")
@@ -103,7 +103,7 @@ def test_callers_that_ask_again_at_once(postgresql: dict[str, Any], tmp_path: Pa
 def test_a_rate_is_offered_to_any_free_connection_and_shown_again(postgresql: dict[str, Any], tmp_path: Path) -> None:
     run = tmp_path / "run"
     slow = "SELECT pg_sleep(0.004)::text AS a"
-    _said, analysis = sized(url_of(postgresql), run, query=slow, rate_per_s=600.0, budget_s=16.0)
+    _said, analysis = sized(url_of(postgresql), run, query=slow, rate_per_s=600.0, budget_s=25.0)
     measured = blocks(run)
     assert all(block["due"] > 0 for block in measured)
     alone = [block for block in measured if block["size"] == 1]
