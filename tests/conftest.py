@@ -29,6 +29,7 @@ COLLECTED: pytest.StashKey[Counter[str]] = pytest.StashKey()
 WHOLE = {"tests", "tests/conformance", "tests/hosts", "tests/measuring"}
 # A worker that begins one last would work alone.
 LONG_FIRST = [Path(__file__).parent / name for name in ("conformance", "end_to_end", "engines", "runners")]
+CPUS = os.sched_getaffinity(0)
 ENABLE = "sudo scripts/install-packages.sh"
 
 
@@ -108,8 +109,8 @@ def _passed_before() -> set[str]:
 
 
 def _left_out(config: pytest.Config) -> set[str]:
-    """The units that are not met; a worker takes them from the session, for keys cost ten seconds of a core."""
-    given: list[str] | None = getattr(config, "workerinput", {}).get(LEFT_OUT)
+    """The units that are not met; a worker takes them from the session, for keys cost three seconds of a core."""
+    given: list[str] | None = getattr(config, "workerinput", {}).get(UNIT)
     return set(given) if given is not None else _passed_before() - met_again(config)
 
 
@@ -122,6 +123,11 @@ def met_again(config: pytest.Config) -> set[str]:
 
 def _is_file(unit: str) -> bool:
     return unit.endswith(".py")
+
+
+def pytest_runtest_logstart() -> None:
+    """Give back the CPUs that a run within a test before left: it keeps the controller on one of them."""
+    os.sched_setaffinity(0, CPUS)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -197,7 +203,7 @@ class Outcome:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """A worker leaves out the same."""
-        node.workerinput[LEFT_OUT] = sorted(self.before)
+        node.workerinput[UNIT] = sorted(self.before)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         units = [str(value) for name, value in report.user_properties if name == UNIT]
@@ -239,20 +245,18 @@ class Outcome:
 
     def _keep(self) -> None:
         """What passed is left out from now on; what failed is not, even where it had passed before."""
-        keys = _keys()
+        keys, full, again = _keys(), self.config.option.full, self.config.option.again
         for unit, count in self.config.stash[COLLECTED].items():
             # Elsewhere an adapter met some of its cases only; a file of tests is always whole.
             if unit in self.failed or plugin.differs(unit):
                 passed_keys.forget(keys[unit])
-            elif self.passed[unit] == count and (_is_file(unit) or self._is_met_in_full(unit)):
+            elif self.passed[unit] == count and (
+                _is_file(unit) or passed_keys.is_met_in_full(unit, full=full, again=again)
+            ):
                 passed_keys.record(keys[unit], unit)
         known_answers.record(
             {(test, self._file(test)) for test in self.known - set(self.unknown)}, {*self.known, *self.unknown}
         )
-
-    def _is_met_in_full(self, adapter: str) -> bool:
-        asked = self.config.option
-        return asked.full or (asked.again is not None and passed_keys.is_met_again(adapter, asked.again))
 
     def _is_whole(self) -> bool:
         asked = self.config.option

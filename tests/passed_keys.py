@@ -74,6 +74,11 @@ def is_met_again(name: str, number: int) -> bool:
     return int(hashlib.sha256(name.encode()).hexdigest(), 16) % SEVENTHS == number % SEVENTHS
 
 
+def is_met_in_full(adapter: str, *, full: bool, again: int | None) -> bool:
+    """Whether each path of an adapter meets every case: with `--full`, or in the seventh that `--again` names."""
+    return full or (again is not None and is_met_again(adapter, again))
+
+
 def _file(key: str) -> Path:
     return cache_dir() / FOLDER / key
 
@@ -232,7 +237,7 @@ def hash_of(file: Path) -> str:
 
 @functools.cache
 def _parts(file: Path) -> tuple[str, ...]:
-    """What paths are sorted by; to compare two of them makes it anew each time."""
+    """What files are sorted by; a Path would split its name at every comparison."""
     return file.parts
 
 

@@ -34,13 +34,13 @@ def project_paths() -> tuple[PlannedPath, ...]:
 
 @functools.cache
 def selected_cases(full: bool, again: int | None = None) -> dict[str, tuple[Case, ...]]:
-    """By a path's id: all that it can run where it `is_whole`, else a covering array."""
+    """By a path's id: all that it can run where it `is_met_in_full`, else a covering array."""
     covered = {} if full else covering(project_paths())
-    whole = {path.path.id: path for path in project_paths() if is_whole(path, full, again)}
-    return covered | {id_: tuple(case for case in cases() if is_eligible(case, each)) for id_, each in whole.items()}
+    whole = (path for path in project_paths() if is_met_in_full(path, full, again))
+    return covered | {each.path.id: tuple(case for case in cases() if is_eligible(case, each)) for each in whole}
 
 
-def is_whole(path: PlannedPath, full: bool, again: int | None) -> bool:
-    """Whether each path of the adapter meets every case: with `--full`, or in the seventh that `--again` names."""
+def is_met_in_full(path: PlannedPath, full: bool, again: int | None) -> bool:
+    """Whether the path's adapter is, on its engine."""
     unit = passed_keys.unit(path.adapter, path.path.get("engine"))
-    return full or (again is not None and passed_keys.is_met_again(unit, again))
+    return passed_keys.is_met_in_full(unit, full=full, again=again)

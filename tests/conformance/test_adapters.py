@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.plugin import capabilities
-from tests.conformance.selection import is_whole, project_paths, selected_cases
+from tests.conformance.selection import is_met_in_full, project_paths, selected_cases
 
 from rowpath.checks.conformance.checks import check_case
 from rowpath.checks.conformance.driver_behaviours import observe
@@ -30,7 +30,7 @@ def checks(full: bool, again: int | None) -> Iterator[tuple[PlannedPath, str]]:
     for path in project_paths():
         yield from ((path, case.name) for case in cases[path.path.id])
         for check in (*PROTOCOL_CHECKS, BEHAVIOURS):
-            once = check in ONCE_BY_DEFAULT and not is_whole(path, full, again)
+            once = check in ONCE_BY_DEFAULT and not is_met_in_full(path, full, again)
             if check in ON_EVERY_PATH or path in (adapters.values() if once else places):
                 yield path, check
 

@@ -141,7 +141,7 @@ def called(*arguments: str | Path, cwd: Path | None = None) -> subprocess.Comple
     """
     words = list(map(str, arguments))
     kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)}
-    hook, columns, cpus = sys.unraisablehook, os.environ.get("COLUMNS"), os.sched_getaffinity(0)
+    hook, columns = sys.unraisablehook, os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = "200"
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _stream in range(2))
     try:
@@ -149,7 +149,6 @@ def called(*arguments: str | Path, cwd: Path | None = None) -> subprocess.Comple
             code = main(words)
     finally:
         sys.unraisablehook = hook
-        os.sched_setaffinity(0, cpus)  # what starts later would have the controller's only
         for number, handler in kept.items():
             signal.signal(number, handler)
         del os.environ["COLUMNS"]
