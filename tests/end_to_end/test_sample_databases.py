@@ -18,7 +18,6 @@ from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
 from rowpath.own_database.question import ProbeOptions
 from rowpath.own_database.throttled_worker import work_of
-from rowpath.probe import worker_pool
 from rowpath.probe.command import probe
 from rowpath.probe.run import ProbeRun
 from rowpath.probe.search import Search
@@ -27,8 +26,6 @@ from tests.end_to_end import sample_databases
 from tests.end_to_end.sample_databases import tables
 from tests.engines.insides import psql, rows_of
 from tests.engines.life import reaching
-
-PROCESSES = 64  # of drivers at most: each reads all tables with one process
 
 
 class Compared(ProbeRun):
@@ -54,8 +51,7 @@ class Compared(ProbeRun):
         search.tried = {}
 
 
-def compared(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, str]]:
-    monkeypatch.setattr(worker_pool, "KEPT", PROCESSES)
+def compared(url: str, tmp_path: Path) -> dict[str, dict[str, str]]:
     Compared.found = {}
     options = ProbeOptions(url, query="SELECT 1 AS one", directory=tmp_path / "run")
     with pytest.raises(UsageError, match="no candidate was tried"):  # nothing was timed
@@ -64,13 +60,13 @@ def compared(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[
     return {table: told for table, told in Compared.found.items() if told}
 
 
-def test_on_sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_sqlite(tmp_path: Path) -> None:
     file = tmp_path / "samples.db"
     with sqlite3.connect(file) as connection:
         for statement in sample_databases.statements("sqlite"):
             connection.execute(statement)
     connection.close()
-    assert compared(f"sqlite://{file}", tmp_path, monkeypatch) == {}
+    assert compared(f"sqlite://{file}", tmp_path) == {}
 
 
 @pytest.fixture(name="server", params=["postgresql", "mariadb"])
@@ -100,4 +96,4 @@ def test_on_a_server(server: tuple[str, Any], tmp_path: Path, monkeypatch: pytes
             rows_of(instance, f"USE {login['database']}; {statement};")
     monkeypatch.setenv("ROWPATH_PROBE_PASSWORD", login["password"])
     url = f"{engine}://{login['user']}@127.0.0.1:{login['port']}/{login['database']}"
-    assert compared(url, tmp_path, monkeypatch) == {}
+    assert compared(url, tmp_path) == {}
