@@ -79,7 +79,7 @@ def start_node(adapter: Adapter, folder: Path, file: str) -> list[str]:
 def start_go(adapter: Adapter, folder: Path, file: str) -> list[str]:
     words = go.build_words(folder / "fastest", folder / file, adapter.build.get("tags", ()))
     cgo = {"CGO_ENABLED": str(int(adapter.build.get("cgo", False)))}
-    run(words, folder, "", go.BUILDING | cgo)  # as the adapter: else Go compiles the driver anew
+    run(words, folder, "", go.BUILDING | cgo)  # the adapter's own: Go keeps what it compiled for each
     return ["./fastest"]
 
 
