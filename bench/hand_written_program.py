@@ -41,7 +41,7 @@ def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
     if rival.language == "go":
         beside = source.parent / f"{rival.driver}.go"
         return Command((str(compiled_go(directory, source, ours, beside)),), start.environment)
-    return Command((str(_compiled_rust(directory, source, ours)),), start.environment)
+    return Command((str(compiled_rust(source, ours)),), start.environment)
 
 
 def _java(directory: Path, source: Path, rival: Rival, ours: PlannedPath) -> Command:
@@ -92,12 +92,10 @@ def compiled_go(directory: Path, source: Path, ours: PlannedPath, *beside: Path)
     return program
 
 
-def _compiled_rust(directory: Path, source: Path, ours: PlannedPath) -> Path:
+def compiled_rust(source: Path, ours: PlannedPath) -> Path:
     """Built with the crates of the runner's Cargo.lock."""
-    driver = ours.adapter.driver
     rust: Any = manifest.toolchain("rust")
-    program: Path = rust.Program(f"by-hand-{driver}", source, tuple(ours.adapter.build["features"])).built()
-    return program
+    return rust.with_crates_of(ours.adapter, f"by-hand-{source.stem}", source).built()  # type: ignore[no-any-return]
 
 
 def _compiled_c(directory: Path, source: Path) -> Path:

@@ -1,6 +1,6 @@
 """Borrowing and returning a connection: our runner's time for it against a program by hand, and by difference.
 
-One client, a pool of one connection, keyed reads on PostgreSQL. The programs (bench/hand_written/pools, go/pgxpool.go)
+One client, a pool of one connection, keyed reads on PostgreSQL. The programs (bench/hand_written/pools, go, rust)
 are written from the pools' documentation, with the same driver and nothing of the runner. Of their loop they time
 borrowing and returning. Three processes live at once on the same core: ours with the pool, ours without it, and the
 program. Their blocks alternate. A couple of fresh processes gives one value of each figure, the median of its rounds;
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from bench.figure import Figure
 from bench.hand_written import PAIRS, WARM_S, bring_up, keys_file, their_figures, warm_up
-from bench.hand_written_program import SOURCES, Program, beside_packages, compiled_go, java_command
+from bench.hand_written_program import SOURCES, Program, beside_packages, compiled_go, compiled_rust, java_command
 from bench.layers import URL, same_statements
 from rowpath.analysis.statistics.intervals import Interval, mean_with_ends, set_log_ratio, student
 from rowpath.checks.selftest.bench import Bench
@@ -54,7 +54,13 @@ PROGRAMS = {
     ("python", "sqlalchemy"): ("psycopg", "pools/sqlalchemy_reads.py", "%s"),
     ("python", "asyncpg"): ("asyncpg", "pools/asyncpg_reads.py", "$1"),
     ("go", "pgxpool"): ("pgx", "go/pgxpool.go", "$1"),
+    ("go", "database-sql"): ("pgx-stdlib", "go/databasesql_pool.go", "$1"),
     ("node", "pg-pool"): ("pg", "pools/pg_pool_reads.js", "$1"),
+    ("node", "postgres-js"): ("postgres-js", "pools/postgres_js_reads.js", "$1"),
+    ("rust", "deadpool"): ("tokio-postgres", "rust/tokio_pools.rs", "$1"),
+    ("rust", "bb8"): ("tokio-postgres", "rust/tokio_pools.rs", "$1"),
+    ("rust", "r2d2"): ("postgres", "rust/r2d2_pool.rs", "$1"),
+    ("rust", "sqlx"): ("sqlx-postgres", "rust/sqlx_pool.rs", "$1"),
 }
 
 
@@ -99,7 +105,7 @@ def compare(bench: Bench, ours: PlannedPath, source: Path, placeholder: str) -> 
     workload = load_workload("keyed")
     work = bench.phase_cache.prepared_workload(workload, ours.path.engine).phases[PHASE]
     options = {name: str(value) for name, value in instance.options(theirs.path).items()}
-    settings = options | {"operation": work.phase.access, "url": URL.format(**options)}
+    settings = options | {"operation": work.phase.access, "url": URL.format(**options), "pool": ours.path.pool}
     settings["sql"] = work.sql.replace("?", placeholder)
     settings["keys"] = str(keys_file(bench.directory / f"{PHASE}.keys", workload, work))
     program = command(bench.directory, ours, source)
@@ -158,7 +164,10 @@ def command(directory: Path, ours: PlannedPath, source: Path) -> Command:
     if ours.path.language == "node":
         return Command(("node", str(beside_packages(directory, start, source))), start.environment)
     if ours.path.language == "go":
-        return Command((str(compiled_go(directory, source, ours)),), start.environment)
+        beside = [source.parent / f"{ours.path.driver}.go"] if ours.path.pool == "database-sql" else []
+        return Command((str(compiled_go(directory, source, ours, *beside)),), start.environment)
+    if ours.path.language == "rust":
+        return Command((str(compiled_rust(source, ours)),), start.environment)
     pool = ours.adapter.pool_of(ours.path)
     assert pool is not None
     sources = [SOURCES / "layers" / "Conversation.java", source.parent / "Reads.java", source]

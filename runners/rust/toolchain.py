@@ -79,6 +79,7 @@ class Program(NamedTuple):
         """Where it is, or will be: in the cache under a hash over everything of ours that it depends on."""
         inputs = [self.source, *(self.package / own for own in ("Cargo.toml", "Cargo.lock"))]
         inputs += [FOLDER / "build.rs", FOLDER / "lib.rs"]
+        inputs += [] if _is_ours(self.source) else sorted(self.source.parent.glob("*.rs"))  # any may be a module of it
         inputs += [
             file for part in ("core/*.rs", "families/**/*.rs", "pools/*.rs") for file in sorted(FOLDER.glob(part))
         ]
@@ -92,8 +93,13 @@ class Program(NamedTuple):
 
 def _program(adapter: Adapter) -> Program:
     """The adapter's runner."""
+    return with_crates_of(adapter, adapter.driver, source_file(adapter))
+
+
+def with_crates_of(adapter: Adapter, name: str, source: Path) -> Program:
+    """A program of this source, with the crates, features and libraries of an adapter's."""
     features = tuple(adapter.build.get("features", ()))
-    return Program(adapter.driver, source_file(adapter), features, _package(adapter), library_folders(adapter))
+    return Program(name, source, features, _package(adapter), library_folders(adapter))
 
 
 def _build_together(programs: list[Program]) -> None:
@@ -174,14 +180,13 @@ def _manifest(program: Program) -> Path:
     """Cargo.toml; of an adapter that is not one of ours a copy that names its source."""
     if _is_ours(program.source):
         return program.package / "Cargo.toml"
-    text = (FOLDER / "Cargo.toml").read_text(encoding="utf-8").partition("[[bin]]")[0]
-    text = text.replace('path = "lib.rs"', f'path = "{FOLDER / "lib.rs"}"')
-    text = text.replace("publish = false", f'publish = false\nbuild = "{FOLDER / "build.rs"}"')
+    text = (program.package / "Cargo.toml").read_text(encoding="utf-8").partition("[[bin]]")[0]
+    text = re.sub(r'"(?:\.\./)?(build|lib)\.rs"', rf'"{FOLDER}/\1.rs"', text)
     made = build_dir("rust") / "foreign" / program.name
     made.mkdir(parents=True, exist_ok=True)
     text += f'[[bin]]\nname = "{program.name}"\npath = "{program.source.absolute()}"\n'
     (made / "Cargo.toml").write_text(text, encoding="utf-8")
-    shutil.copyfile(FOLDER / "Cargo.lock", made / "Cargo.lock")
+    shutil.copyfile(program.package / "Cargo.lock", made / "Cargo.lock")
     return made / "Cargo.toml"
 
 

@@ -79,11 +79,13 @@ impl GroupClient {
     /// Does its operations until it is done; whatever fails, the other clients go on.
     pub async fn run<A: Adapter>(mut self, client: &mut Client<A>) -> Outcome<GroupClient> {
         let cpu_ns = A::Runtime::cpu_ns();
+        let watched = A::Runtime::watched(self.slot);
         if let Err(broken) = guarded(self.work(client)).await {
             self.fail(broken);
             self.slot.failed(self.failed, self.failed_ns);
             self.failures_in_a_row = MOST_FAILURES;
         }
+        drop(watched);
         self.cpu_ns = A::Runtime::cpu_ns() - cpu_ns;
         self.slot.state(if self.failures_in_a_row < MOST_FAILURES { DONE } else { GAVE_UP });
         Ok(self)

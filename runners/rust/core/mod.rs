@@ -56,6 +56,7 @@ pub use row::{Batch, Source, take, take_batch};
 pub use runtime::{MakesWork, Runtime, Threads, Work, beside, block_on};
 pub use sample_counters::Counters;
 pub use sink::{Day, OfDay, Sink, Wall};
+pub use slot::Slot;
 pub use start::{lending, serve, serve_with_pools};
 pub use touch::Touch;
 pub use values::{Array, Bits, Date, Interval, Moment, Rows, SECOND_NS, Time, Value};

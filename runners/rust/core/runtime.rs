@@ -1,6 +1,7 @@
 use super::clock::{process_cpu_ns, thread_cpu_ns};
 use super::failure::Outcome;
 use super::options::Options;
+use super::slot::Slot;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +30,8 @@ pub trait Runtime: Sized {
     async fn sleep(wait: Duration);
     /// Lets others work meanwhile, before a short wait is over.
     async fn pause();
+    /// Notes in a client's slot how long the loop that runs it is blocked, until this is dropped.
+    fn watched(_: Slot) -> impl Sized {}
     /// What decides about it.
     fn facts(&self) -> Vec<(&'static str, String)>;
 

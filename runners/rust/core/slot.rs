@@ -1,5 +1,6 @@
 use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 pub const WAITS: i64 = 1;
 pub const WORKS: i64 = 2;
@@ -16,6 +17,7 @@ pub const SLOT_BYTES_LEAST: usize = 8 * WORDS;
 /// One client's slot in the shared counters, and its group's control words.
 ///
 /// Every store releases those before it: so it is read once this process was killed.
+#[derive(Clone, Copy)]
 pub struct Slot {
     control: &'static [AtomicU64],
     words: &'static [AtomicU64],
@@ -104,6 +106,19 @@ impl Slot {
     pub fn loans(&self, borrow_ns: i64, return_ns: i64) {
         self.put(12, borrow_ns);
         self.put(13, return_ns);
+    }
+
+    /// How long the loop that runs the client was blocked, which counts while it works.
+    pub fn blocked(&self, late: Duration) {
+        let late_ns = late.as_nanos() as u64;
+        if self.words[0].load(Ordering::Relaxed) == WORKS as u64 && late_ns > self.words[14].load(Ordering::Relaxed) {
+            self.put(14, late_ns as i64);
+        }
+    }
+
+    /// Whether it is the slot of the same client.
+    pub fn is(&self, other: &Slot) -> bool {
+        self.words.as_ptr() == other.words.as_ptr()
     }
 
     /// The last thing written of a successful operation but `rest`.

@@ -1,5 +1,7 @@
 //! Clients as tasks of tokio, for drivers that are asynchronous.
-use crate::core::{MakesWork, Options, Outcome, Runtime, Work, beside, fail};
+mod loop_watch;
+use crate::core::{MakesWork, Options, Outcome, Runtime, Slot, Work, beside, fail};
+use loop_watch::LoopWatch;
 use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::task::{JoinHandle, LocalSet, yield_now};
@@ -53,6 +55,10 @@ impl Runtime for Tasks {
 
     async fn pause() {
         yield_now().await;
+    }
+
+    fn watched(slot: Slot) -> impl Sized {
+        LoopWatch::begin(slot)
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {

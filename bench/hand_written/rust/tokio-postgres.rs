@@ -1,9 +1,8 @@
 //! PostgreSQL through tokio-postgres, on a runtime of one thread: a prepared statement, the result whole. Conversation
 //! as in common.h.
+mod conversation;
 use chrono::{NaiveDateTime, Timelike};
-use std::collections::HashMap;
-use std::io::{BufRead, stdin};
-use std::time::Instant;
+use conversation::{Conversation, Outcome};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Client, Config, Error, NoTls, Statement};
 
@@ -33,35 +32,22 @@ async fn scan(client: &Client, query: &Statement, operations: usize) -> Result<u
     Ok(touch as u64)
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut lines = stdin().lock().lines();
-    let mut settings = HashMap::new();
-    while let Some(line) = lines.next().transpose()?.filter(|line| !line.is_empty()) {
-        let (name, value) = line.split_once('=').ok_or("a setting is name=value")?;
-        settings.insert(name.to_string(), value.to_string());
-    }
-    let keys: Option<Vec<String>> = match settings.get("keys") {
-        Some(file) => Some(std::fs::read_to_string(file)?.lines().map(String::from).collect()),
-        None => None,
-    };
+fn main() -> Outcome<()> {
+    let conversation = Conversation::begin()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut config = Config::new();
-    config.host(&settings["host"]).port(settings["port"].parse()?).user(&settings["user"]);
-    config.password(&settings["password"]).dbname(&settings["database"]).ssl_mode(SslMode::Disable);
+    config.host(conversation.get("host")).port(conversation.get("port").parse()?).user(conversation.get("user"));
+    config.password(conversation.get("password")).dbname(conversation.get("database")).ssl_mode(SslMode::Disable);
     let (client, connection) = runtime.block_on(config.connect(NoTls))?;
     runtime.spawn(connection);
-    let query = runtime.block_on(client.prepare(&settings["sql"]))?;
-    println!("ready");
-    for line in lines {
-        let operations = line?.parse()?;
-        let begin = Instant::now();
+    let query = runtime.block_on(client.prepare(conversation.get("sql")))?;
+    conversation.serve(|operations| {
         let touch = runtime.block_on(async {
-            match &keys {
-                Some(keys) => keyed(&client, &query, keys, operations).await,
-                None => scan(&client, &query, operations).await,
+            match conversation.keys.as_slice() {
+                [] => scan(&client, &query, operations).await,
+                keys => keyed(&client, &query, keys, operations).await,
             }
         })?;
-        println!("{} {touch}", begin.elapsed().as_nanos());
-    }
-    Ok(())
+        Ok((touch, None))
+    })
 }

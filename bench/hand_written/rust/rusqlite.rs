@@ -1,8 +1,7 @@
 //! SQLite through rusqlite: a prepared statement; a timestamp is kept as text. Conversation as in common.h.
+mod conversation;
+use conversation::{Conversation, Outcome};
 use rusqlite::{Connection, OpenFlags, Statement};
-use std::collections::HashMap;
-use std::io::{BufRead, stdin};
-use std::time::Instant;
 
 struct Timestamp {
     days: i64,
@@ -56,29 +55,16 @@ fn scan(query: &mut Statement, operations: usize) -> rusqlite::Result<u64> {
     Ok(touch as u64)
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut lines = stdin().lock().lines();
-    let mut settings = HashMap::new();
-    while let Some(line) = lines.next().transpose()?.filter(|line| !line.is_empty()) {
-        let (name, value) = line.split_once('=').ok_or("a setting is name=value")?;
-        settings.insert(name.to_string(), value.to_string());
-    }
-    let keys: Option<Vec<String>> = match settings.get("keys") {
-        Some(file) => Some(std::fs::read_to_string(file)?.lines().map(String::from).collect()),
-        None => None,
-    };
+fn main() -> Outcome<()> {
+    let conversation = Conversation::begin()?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(&settings["path"], flags)?;
-    let mut query = connection.prepare(&settings["sql"])?;
-    println!("ready");
-    for line in lines {
-        let operations = line?.parse()?;
-        let begin = Instant::now();
-        let touch = match &keys {
-            Some(keys) => keyed(&mut query, keys, operations)?,
-            None => scan(&mut query, operations)?,
+    let connection = Connection::open_with_flags(conversation.get("path"), flags)?;
+    let mut query = connection.prepare(conversation.get("sql"))?;
+    conversation.serve(|operations| {
+        let touch = match conversation.keys.as_slice() {
+            [] => scan(&mut query, operations)?,
+            keys => keyed(&mut query, keys, operations)?,
         };
-        println!("{} {touch}", begin.elapsed().as_nanos());
-    }
-    Ok(())
+        Ok((touch, None))
+    })
 }

@@ -1,0 +1,52 @@
+// A driver through database/sql, each read on a connection that is taken for it and prepares its statement. The file
+// beside it opens the driver.
+package main
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"os"
+	"time"
+)
+
+func readOn(lent *sql.Conn, ctx context.Context, query, wanted string) (touch int64) {
+	var key, data string
+	statement, err := lent.PrepareContext(ctx, query)
+	check(err)
+	rows, err := statement.QueryContext(ctx, wanted)
+	check(err)
+	for rows.Next() {
+		check(rows.Scan(&key, &data))
+		touch += lengths(key, data)
+	}
+	check(rows.Err())
+	check(rows.Close())
+	check(statement.Close())
+	return touch
+}
+
+func main() {
+	in := bufio.NewScanner(os.Stdin)
+	settings := readSettings(in)
+	keys, query, ctx := readKeys(settings["keys"]), settings["sql"], context.Background()
+	db, err := open(settings)
+	check(err)
+	db.SetMaxOpenConns(1)
+	db.SetMaxIdleConns(1)
+	serve(in, func(operations int) (touch int64) {
+		for i := range operations {
+			begin := time.Now()
+			lent, err := db.Conn(ctx)
+			ownNs += time.Since(begin).Nanoseconds()
+			check(err)
+			touch += readOn(lent, ctx, query, keys[i%len(keys)])
+			begin = time.Now()
+			err = lent.Close()
+			ownNs += time.Since(begin).Nanoseconds()
+			check(err)
+		}
+		return touch
+	})
+	check(db.Close())
+}
