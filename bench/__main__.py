@@ -44,6 +44,7 @@ FIGURES = {
     "explain": "5 min",
     "explain_server": "20 min",
     "explain_layer": "12 min",
+    "explain_pooler": "5 min",
     "replay": "7 min",
     "slowed_driver": "4 min",
     "tour_twice": "5 min",

@@ -1,0 +1,88 @@
+"""A pooler's parts and hops in `rowpath explain` against what it adds: the difference of its path and the direct one.
+
+The difference is of blocks without a profiler, in turn with each other, after both paths are explained. A pooler also
+changes what client and server take: their caches are shared by one process more, and each waits for another one. So
+three ratios are printed: of the pooler's own parts, of these with the changes of all others, and of the pooler's hops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from bench.explain_layer import LEAST, MOST, PAIRS, TIMEOUT_S, Difference, alternating
+from bench.figure import Figure
+from rowpath.analysis.statistics.intervals import student
+from rowpath.checks.selftest.bench import Bench
+from rowpath.cli.explain import chosen
+from rowpath.cli.plan import plan_for
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
+from rowpath.explain.explain import explained
+from rowpath.explain.flames import Sampled
+from rowpath.journal.writer import RunDirectory
+from rowpath.model.explanation import Explanation
+from rowpath.text import duration, share
+
+PHASE = "keyed.read"
+FILTERS = {"driver": ("libpq",), "statement": ("bound",), "pooler_mode": ("none", "session"), "placement": ("same",)}
+ITS_HOPS = ("to pooler", "pooler", "from server")  # the server's answer is on its way back to the pooler
+REPEATS = 3
+
+
+def measure(bench: Bench) -> Iterator[Figure]:
+    """Of each pooler: its parts and hops over what it adds, as means of whole explanations."""
+    plan = chosen(plan_for("poolers", FILTERS, seed=1), [PHASE])
+    direct = next(planned for planned in plan.paths if planned.path.pooler == "none")
+    plan = replace(plan, paths=(direct, *(planned for planned in plan.paths if planned is not direct)))
+    ratios: dict[str, list[list[float]]] = {}
+    said: dict[str, list[str]] = {}
+    for number in range(REPEATS):
+        differences: dict[str, Difference] = {}
+
+        def after(
+            worker: Worker,
+            work: PreparedPhase,
+            one: Explanation,
+            _way: Mapping[str, Any],
+            _client: Sampled | None,
+            differences: dict[str, Difference] = differences,
+        ) -> None:
+            if worker.planned is not direct:
+                differences[one.name] = alternating(worker, direct, work, {})
+
+        directory = RunDirectory(bench.directory / f"poolers-{number}")
+        directory.create()
+        failures: list[str] = []
+        found = list(
+            explained(plan, directory, lambda _text: None, failures.append, TIMEOUT_S, PAIRS, after, hops=True)
+        )
+        for failure in failures:
+            yield Figure("explain_pooler", failure, "", False)
+        for one in found:
+            if one.name in differences and one.hops is not None:
+                pooler = one.path["pooler"]
+                ratios.setdefault(pooler, []).append(three(one, found[0], differences[one.name]))
+                said.setdefault(pooler, []).append(duration(differences[one.name].ns))
+    what = ("its parts", "its parts and the changes of the others", "its hops")
+    for pooler, rows in ratios.items():
+        for name, values in zip(what, zip(*rows, strict=True), strict=True):
+            yield figure(f"{pooler}: {name} ÷ what it adds ({', '.join(said[pooler])})", values)
+
+
+def three(one: Explanation, direct: Explanation, difference: Difference) -> list[float]:
+    """The three ratios of one explanation."""
+    assert one.hops is not None
+    own_ns = sum(part.ns for part in one.parts if part.side == "pooler")
+    changes_ns = sum(part.ns for part in one.parts if part.side not in ("core", "pooler"))
+    changes_ns -= sum(part.ns for part in direct.parts if part.side != "core")
+    steps = [hop for trip in one.hops.round_trips for hop in trip.hops if hop.where in ITS_HOPS]
+    return [each / difference.ns for each in (own_ns, own_ns + changes_ns, sum(hop.mean_ns or 0.0 for hop in steps))]
+
+
+def figure(name: str, values: tuple[float, ...]) -> Figure:
+    """Their mean, with its interval."""
+    mean, interval = sum(values) / len(values), student(list(values))
+    between = f" [{share(interval.low)}, {share(interval.high)}]" if interval is not None else ""
+    return Figure(name, f"{share(mean)}{between}", f"{share(LEAST)} to {share(MOST)}", LEAST <= mean <= MOST)
