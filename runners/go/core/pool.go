@@ -106,11 +106,18 @@ func fill(pool Pool, size int) (tookNs int64, err error) {
 	return tookNs, err
 }
 
+// unlent is the failure of who got no connection.
+func unlent(thrown error, adapter Adapter) error {
+	failure := failureOf(thrown, "connect", adapter)
+	failure.Kind = "connect"
+	return failure
+}
+
 // onLoan does something on a borrowed connection, untimed.
 func onLoan(pool Pool, adapter Adapter, do func() error) error {
 	lent, err := pool.Borrow()
 	if err != nil {
-		return err
+		return unlent(err, adapter)
 	}
 	adapter.(Pooled).Seat(lent)
 	return errors.Join(do(), pool.Return(lent))
@@ -127,7 +134,7 @@ type pooledOperation struct {
 func (p *pooledOperation) Run(row int, counters *Counters) (err error) {
 	lent, err := p.pool.Borrow()
 	if err != nil {
-		return err
+		return unlent(err, p.adapter)
 	}
 	counters.borrowed()
 	defer func() { // after a panic too

@@ -23,6 +23,13 @@ public final class Failure extends RuntimeException {
     this.code = code;
   }
 
+  /** That a pool gave no connection. */
+  public static Failure unconnected(SQLException thrown) {
+    Failure failure = new Failure("connect", code(thrown), thrown.getMessage());
+    failure.initCause(thrown);
+    return failure;
+  }
+
   /**
    * What a driver threw, as the protocol's error body; {@code kind} is used where the cause has
    * none.

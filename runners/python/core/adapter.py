@@ -9,10 +9,12 @@ class Adapter:
     """One driver. Every method may raise the driver's own errors; `errors` lists their classes.
 
     `bulk_ways` names the driver's bulk ways of storing rows, the quickest first; `concurrency` how several clients
-    run at once. `shares`: the clients have no connections of their own.
+    run at once. `shares`: the clients have no connections of their own. `no_connection`: those of `errors` with which
+    a pool says that it has none.
     """
 
     errors = ()
+    no_connection = ()
     bulk_ways = ()
     shares = False
     concurrency = "threads"

@@ -24,7 +24,8 @@ def failure_of(error, adapter, request):
     elif isinstance(error, Unsupported):
         kind, code = "unsupported", ""
     elif adapter is not None and isinstance(error, adapter.errors):
-        kind, code = "connect" if request == "open" else "sql", adapter.code(error)
+        connects = request == "open" or isinstance(error, adapter.no_connection)
+        kind, code = "connect" if connects else "sql", adapter.code(error)
     elif isinstance(error, (OSError, EOFError)):
         kind, code = "connect", errno.errorcode.get(getattr(error, "errno", None), code)
     elif request in ("sample", "verify"):

@@ -34,8 +34,10 @@ class AboveDriver(Adapter):
         return facts | {"libraries": facts.get("libraries", {}) | self.version()}
 
     def code(self, error):
-        original = getattr(error, "orig", None) or error.__cause__  # what a layer wraps its driver's error in
-        return self.driver.code(original if isinstance(original, self.driver.errors) else error)
+        for each in (getattr(error, "orig", None), error.__cause__, error):  # a layer wraps its driver's error
+            if isinstance(each, self.driver.errors):
+                return self.driver.code(each)
+        return type(error).__name__
 
 
 class LayerAdapter(AboveDriver):

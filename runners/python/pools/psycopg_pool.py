@@ -4,7 +4,7 @@ from functools import partial
 
 import psycopg
 import psycopg_pool
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from core.pool import TIMEOUT_S, PoolAdapter
 from families.postgresql.connection import libpq_keywords
@@ -13,6 +13,8 @@ KEPT_S = 1e9  # it would connect again after an hour
 
 
 class Adapter(PoolAdapter):
+    no_connection = (PoolTimeout,)
+
     def open(self):
         keywords = libpq_keywords(self.options)
         psycopg.connect(**keywords).close()  # what the server refuses the pool tries until its timeout, and drops why

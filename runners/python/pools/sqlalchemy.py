@@ -3,7 +3,7 @@
 import psycopg
 import sqlalchemy
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError, TimeoutError
 from sqlalchemy.pool import QueuePool
 
 from core.pool import TIMEOUT_S, PoolAdapter
@@ -19,6 +19,7 @@ def give_back(lent):
 
 class Adapter(PoolAdapter):
     errors = (SQLAlchemyError,)
+    no_connection = (TimeoutError,)
     connection = "lent.dbapi_connection"
 
     def open(self):

@@ -3,8 +3,10 @@ package rowpath.jdbc;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import javax.sql.DataSource;
+import rowpath.Failure;
 import rowpath.Operation;
 import rowpath.RowLoop;
 import rowpath.SampleCounters;
@@ -18,13 +20,21 @@ record Borrowing(DataSource pool, Work work) implements Operation {
 
   @Override
   public void run(int row, SampleCounters counters) throws Exception {
-    try (Connection connection = pool.getConnection()) {
+    try (Connection connection = lent()) {
       counters.borrowed();
       try {
         work.run(connection, row, counters);
       } finally {
         counters.worked();
       }
+    }
+  }
+
+  private Connection lent() {
+    try {
+      return pool.getConnection();
+    } catch (SQLException refused) {
+      throw Failure.unconnected(refused);
     }
   }
 
