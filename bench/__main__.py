@@ -38,7 +38,7 @@ FIGURES = {
     "drain": "2 min",
     "streaming_memory": "8 min",
     "groups_memory": "40 min",
-    "pooler_soak": "11 min",
+    "pooler_soak": "22 min",
     "cost_model": "6 min",
     "a_a": "2 min",
     "explain": "5 min",

@@ -1,8 +1,9 @@
 """A pooler's parts and hops in `rowpath explain` against what it adds: the difference of its path and the direct one.
 
 The difference is of blocks without a profiler, in turn with each other, after both paths are explained. A pooler also
-changes what client and server take: their caches are shared by one process more, and each waits for another one. So
-three ratios are printed: of the pooler's own parts, of these with the changes of all others, and of the pooler's hops.
+changes what client and server take: there is one process more to switch to, and it may send more messages (pgpool
+does). So the bar is for the pooler's parts together with the changes of all others. What the pooler's own parts are of
+it, and its hops, is printed too.
 """
 
 from __future__ import annotations
@@ -65,10 +66,10 @@ def measure(bench: Bench) -> Iterator[Figure]:
                 pooler = one.path["pooler"]
                 ratios.setdefault(pooler, []).append(three(one, found[0], differences[one.name]))
                 said.setdefault(pooler, []).append(duration(differences[one.name].ns))
-    what = ("its parts", "its parts and the changes of the others", "its hops")
+    what = {"its parts and the changes of the others": True, "its parts alone": False, "its hops": False}
     for pooler, rows in ratios.items():
-        for name, values in zip(what, zip(*rows, strict=True), strict=True):
-            yield figure(f"{pooler}: {name} ÷ what it adds ({', '.join(said[pooler])})", values)
+        for (name, has_bar), values in zip(what.items(), zip(*rows, strict=True), strict=True):
+            yield figure(f"{pooler}: {name} ÷ what it adds ({', '.join(said[pooler])})", values, has_bar=has_bar)
 
 
 def three(one: Explanation, direct: Explanation, difference: Difference) -> list[float]:
@@ -78,11 +79,12 @@ def three(one: Explanation, direct: Explanation, difference: Difference) -> list
     changes_ns = sum(part.ns for part in one.parts if part.side not in ("core", "pooler"))
     changes_ns -= sum(part.ns for part in direct.parts if part.side != "core")
     steps = [hop for trip in one.hops.round_trips for hop in trip.hops if hop.where in ITS_HOPS]
-    return [each / difference.ns for each in (own_ns, own_ns + changes_ns, sum(hop.mean_ns or 0.0 for hop in steps))]
+    return [each / difference.ns for each in (own_ns + changes_ns, own_ns, sum(hop.mean_ns or 0.0 for hop in steps))]
 
 
-def figure(name: str, values: tuple[float, ...]) -> Figure:
+def figure(name: str, values: tuple[float, ...], *, has_bar: bool) -> Figure:
     """Their mean, with its interval."""
     mean, interval = sum(values) / len(values), student(list(values))
     between = f" [{share(interval.low)}, {share(interval.high)}]" if interval is not None else ""
-    return Figure(name, f"{share(mean)}{between}", f"{share(LEAST)} to {share(MOST)}", LEAST <= mean <= MOST)
+    bar = f"{share(LEAST)} to {share(MOST)}" if has_bar else "none: a pooler changes what the others take"
+    return Figure(name, f"{share(mean)}{between}", bar, LEAST <= mean <= MOST if has_bar else None)

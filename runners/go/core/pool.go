@@ -132,6 +132,7 @@ type pooledOperation struct {
 
 // Run stamps when the connection came and when the work on it ended.
 func (p *pooledOperation) Run(row int, counters *Counters) (err error) {
+	counters.asks()
 	lent, err := p.pool.Borrow()
 	if err != nil {
 		return unlent(err, p.adapter)

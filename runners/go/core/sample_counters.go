@@ -11,7 +11,8 @@ type Counters struct {
 	startNs    int64
 	executeNs  int64
 	firstRowNs int64
-	borrowNs   int64 // of a pool: until a connection came
+	askedNs    int64 // when a pool was asked for a connection
+	borrowNs   int64 // until it came
 	returnNs   int64 // until it was given back
 	workedNs   int64 // when the work on a borrowed connection ended; 0: none is to be returned
 	before     delivered
@@ -60,8 +61,11 @@ func (c *Counters) begin(startNs int64) {
 	c.before = delivered{c.Rows, c.Touch, c.ConnectNs, c.executeNs, c.firstRowNs, c.borrowNs}
 }
 
-// borrowed: a pool has lent a connection to the operation that began.
-func (c *Counters) borrowed() { c.borrowNs += NowNs() - c.startNs }
+// asks: a pool is about to be asked for a connection.
+func (c *Counters) asks() { c.askedNs = NowNs() }
+
+// borrowed: it has lent one.
+func (c *Counters) borrowed() { c.borrowNs += NowNs() - c.askedNs }
 
 // worked: the connection is about to be returned.
 func (c *Counters) worked() { c.workedNs = NowNs() }

@@ -33,6 +33,7 @@ public final class SampleCounters extends CacheLinePadded {
 
   long returnNs;
 
+  private long askedNs;
   private long workedNs; // 0: no connection was lent
   private long borrowBefore;
   private long rowsBefore;
@@ -48,9 +49,14 @@ public final class SampleCounters extends CacheLinePadded {
     }
   }
 
+  /** To be called by an operation just before it asks a pool for a connection. */
+  public void asks() {
+    askedNs = System.nanoTime();
+  }
+
   /** To be called by an operation as soon as a pool has lent it a connection. */
   public void borrowed() {
-    borrowNs += System.nanoTime() - startNs;
+    borrowNs += System.nanoTime() - askedNs;
   }
 
   /** To be called by an operation just before it returns the connection to the pool. */

@@ -30,6 +30,7 @@ CHOSEN = {
     "groups": ("groups", "groups", "groups", "uncertain", "groups", "groups", "fastest", "time", "parts"),
     "retrieval": ("retrieval", "retrieval", "reading", "parts", "uncertain", "time", "retrieval", "fastest"),
     "layers": ("layers", "layers", "layers", "layers", "uncertain", "fastest", "time"),
+    "pools": ("pools", "pools", "pools", "pools", "uncertain", "pools", "fastest", "time"),
     "poolers": ("poolers", "poolers", "poolers", "poolers", "uncertain", "fastest", "time"),
     "": (
         "fastest", "fastest", "uncertain", "deployment", "parts", "language", "time", "driver", "published",
@@ -37,11 +38,11 @@ CHOSEN = {
     ),
 }  # fmt: skip
 SHOWN = (
-    "sizing", "probe", "tried", "groups", "layers", "poolers", "fastest", "retrieval", "reading", "deployment",
+    "sizing", "probe", "tried", "groups", "layers", "pools", "poolers", "fastest", "retrieval", "reading", "deployment",
     "language", "driver", "parts", "time", "published", "conditions", "uncertain",
 )  # fmt: skip
 # Others: the weightiest first.
-AS_THEY_COME = ("sizing", "probe", "groups", "layers", "poolers", "retrieval", "fastest")
+AS_THEY_COME = ("sizing", "probe", "groups", "layers", "pools", "poolers", "retrieval", "fastest")
 # Of its paths' time, where a finding does not know the share itself.
 UNKNOWN_SHARE = {"error": 1.0, "warning": 0.5, "note": 0.05}
 LONGEST_TEXT = 76

@@ -17,7 +17,7 @@ LEFT_OUT = {".git", "build", "__pycache__"}  # of a folder's digest: what change
 
 
 def data_dir() -> Path:
-    """The folder that holds `runners/`, `workloads/` and `experiments/`: the clone, or the installed package's data."""
+    """The folder of `runners/`, `workloads/`, `experiments/`, `claims/`: the clone, or the installed package's data."""
     packaged = Path(__file__).parents[1] / "data"
     return packaged if packaged.is_dir() else Path(__file__).parents[3]
 

@@ -50,6 +50,7 @@ def pages(site: Site) -> Iterator[tuple[str, str]]:
         yield site.page_of("experiments", name), _experiment(site, name)
     tables = side_by_side(site.runs, site.machines)
     yield "machines.html", _render(site, "machines", "Machines side by side", tables=tables)
+    yield "claims.html", _render(site, "claims", "Published claims")
     yield "runs.html", _render(site, "runs", "Runs")
 
 

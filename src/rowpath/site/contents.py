@@ -15,10 +15,12 @@ from markupsafe import Markup, escape
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
+from rowpath.analysis.model import ClaimCheck
 from rowpath.drawing.picture import Picture, PlainBar, legend, plain
 from rowpath.drawing.scale import LogAxis
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
+from rowpath.planning.claim_file import PublishedClaim, load_claim, names
 from rowpath.report.ranking import rows
 from rowpath.site.histories import LEAST_POINTS, History, histories
 from rowpath.site.read import Examined, Machine, SitePath, SiteRun, slug
@@ -71,6 +73,15 @@ class HistoryChart(Frozen, frozen=True):
     sentences: tuple[str, ...]
     machine: str
     drawing: Markup
+
+
+class ClaimRow(Frozen, frozen=True):
+    """A published claim, with its verdict in the newest run that can decide it; without a run it has none."""
+
+    claim: PublishedClaim
+    verdict: str
+    checks: tuple[ClaimCheck, ...]
+    run: PageLink | None
 
 
 class Changed(Frozen, frozen=True):
@@ -135,6 +146,20 @@ class Site:
     def experiments(self) -> list[str]:
         """Every experiment's name."""
         return sorted({run.experiment for run in self.runs})
+
+    @cached_property
+    def claims(self) -> list[ClaimRow]:
+        """Every published claim."""
+        return [self._claim(load_claim(name)) for name in names()]
+
+    def _claim(self, claim: PublishedClaim) -> ClaimRow:
+        runs = [run for run in self.runs if run.experiment == claim.experiment and run.claims]
+        if not runs:
+            return ClaimRow(claim, "not measured", (), None)
+        newest = max(runs, key=lambda run: run.started)
+        checks = {check.id: check for check in newest.claims}
+        verdict = claim.verdict({id_: check.outcome for id_, check in checks.items()})
+        return ClaimRow(claim, verdict, tuple(checks[id_] for id_ in claim.ids if id_ in checks), self.run_link(newest))
 
     @property
     def left_out(self) -> list[tuple[str, str]]:

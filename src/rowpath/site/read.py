@@ -17,9 +17,10 @@ from typing_extensions import override
 
 from rowpath.analysis.analyse import analysis_of, gather
 from rowpath.analysis.answer_model import GroupAnswer, PhaseAnswer, Trust
+from rowpath.analysis.chapters.published import CLAIMS
 from rowpath.analysis.comparison.pairs import memory_kib, system, without_places
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Analysis, PathDetails
+from rowpath.analysis.model import Analysis, ClaimCheck, PathDetails
 from rowpath.analysis.statistics.intervals import CONFIDENCE, SETS_FOR_CLAIMS, quantile
 from rowpath.errors import RowpathError, UsageError
 from rowpath.journal import FILE
@@ -118,6 +119,7 @@ class SiteRun(Frozen, frozen=True):
     timed: tuple[Timed, ...]
     data: dict[str, str]  # workload.phase → fingerprint of its definition, scale and blocks
     digests: dict[str, str]  # workload.phase:rows → the fingerprint of what was delivered
+    claims: tuple[ClaimCheck, ...] = ()
 
     @property
     def date(self) -> str:
@@ -246,6 +248,7 @@ def _site_run(directory: Path, digest: str, evidence: Evidence, analysis: Analys
         timed=tuple(_timed(evidence)),
         data=_data(evidence),
         digests=digests(evidence),
+        claims=CLAIMS.of(analysis),
     )
 
 

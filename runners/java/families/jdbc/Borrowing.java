@@ -20,6 +20,7 @@ record Borrowing(DataSource pool, Work work) implements Operation {
 
   @Override
   public void run(int row, SampleCounters counters) throws Exception {
+    counters.asks();
     try (Connection connection = lent()) {
       counters.borrowed();
       try {

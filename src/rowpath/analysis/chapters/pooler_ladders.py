@@ -9,6 +9,7 @@ from rowpath.analysis import metrics
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapter import Chapter
+from rowpath.analysis.chapters.added import added, interval, with_half_width
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Against
@@ -133,33 +134,10 @@ def _behaviour(evidence: Evidence, record: PoolerRecord) -> Behaviour:
     )
 
 
-def _signed(ns: float) -> str:
-    return f"{'−' if ns < 0 else '+'}{fmt.duration(abs(ns))}"
-
-
-def _added(ladder: PoolerLadder, rung: PoolerRung) -> str:
-    """What it adds to the path without a pooler, by the ratio within sets."""
-    return _signed((rung.to_direct.ratio - 1) * ladder.direct_ns) if rung.to_direct else fmt.MISSING
-
-
-def _interval(ladder: PoolerLadder, rung: PoolerRung) -> str:
-    against = rung.to_direct
-    if against is None or against.low is None or against.high is None:
-        return fmt.MISSING
-    return " to ".join(_signed((end - 1) * ladder.direct_ns) for end in (against.low, against.high))
-
-
-def _half_width(ladder: PoolerLadder, rung: PoolerRung) -> str:
-    against = rung.to_direct
-    if against is None or against.low is None or against.high is None:
-        return ""
-    return f" ± {fmt.duration((against.high - against.low) / 2 * ladder.direct_ns)}"
-
-
 def _sentence(ladder: PoolerLadder) -> str:
     """`c libpq 17 µs · pgbouncer session +9 µs ± 300 ns · pgbouncer transaction failed`."""
     rungs = (
-        f"{rung.pooler} failed" if rung.failed else f"{rung.pooler} {_added(ladder, rung)}{_half_width(ladder, rung)}"
+        f"{rung.pooler} failed" if rung.failed else f"{rung.pooler} {with_half_width(ladder.direct_ns, rung.to_direct)}"
         for rung in ladder.rungs
     )
     return " · ".join((f"{ladder.driver} {fmt.duration(ladder.direct_ns)}", *rungs))
@@ -189,8 +167,8 @@ def _line(ladder: PoolerLadder, rung: PoolerRung) -> Line:
     return line(
         *words(pooler=rung.pooler or "none"),
         figure("time", fmt.duration(rung.time_ns)),
-        figure("added", "" if first else _added(ladder, rung)),
-        figure("95 %", "" if first else _interval(ladder, rung), 1),
+        figure("added", "" if first else added(ladder.direct_ns, rung.to_direct)),
+        figure("95 %", "" if first else interval(ladder.direct_ns, rung.to_direct), 1),
         *ratio("of the direct path", against.ratio or None, against.low, against.high, 2),
         figure("client CPU", fmt.duration(rung.client_cpu_ns), 3),
         figure("pooler CPU", fmt.duration(rung.pooler_cpu_ns)),
