@@ -128,7 +128,7 @@ def _rests_on(file: Path) -> set[Path]:
     folders |= {ROOT / "runners" / language, ROOT / "runners" / "c"} if one else {ROOT / "runners"}
     if file.parent == HOSTS or any(_name_of(each).startswith("tests/end_to_end/") for each in modules):
         # it starts `rowpath`, and some use the bench's programs
-        folders |= {SOURCES, ROOT / "experiments", ROOT / "bench"}
+        folders |= {SOURCES, ROOT / "experiments", ROOT / "claims", ROOT / "bench"}
     about = set((ROOT / "runners").glob("*/adapters.toml"))
     for toolchain in (ROOT / "runners").glob("*/toolchain.py"):
         about |= {toolchain, *(module for name in imports_of(toolchain) for module in imported(name))}
