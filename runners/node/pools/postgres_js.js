@@ -23,6 +23,9 @@ export default class PostgresJsPool {
       this.#lose();
     };
     this.sql = postgres({ ...settings, ...lasting, onclose, fetch_types: true, max: size });
+    // Each `reserve` makes a function of every type that a program named, for writing values: of ours, which are for
+    // reading and known by now, that took longer than all else.
+    this.sql.options.types = {};
   }
 
   #lose() {
