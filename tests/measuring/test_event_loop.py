@@ -8,7 +8,7 @@ from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.model.experiment import ClientGroupTable, StageTable
 from tests.provoked import Select, grouped, told
 
-ROWS = 800_000  # taken in over twice as long as the finding needs, on a quick machine too
+ROWS = 500_000  # taken in twice as long as the finding needs, on a quick machine too
 ASYNCPG: Select = {"engine": "postgresql", "driver": "asyncpg", "transport": "unix", "statement": "prepared"}
 RULE = "event-loop-blocked"
 

@@ -29,7 +29,9 @@ func readOn(lent *sql.Conn, ctx context.Context, query, wanted string) (touch in
 func main() {
 	in := bufio.NewScanner(os.Stdin)
 	settings := readSettings(in)
-	keys, query, ctx := readKeys(settings["keys"]), settings["sql"], context.Background()
+	keys, query := readKeys(settings["keys"]), settings["sql"]
+	ctx, end := context.WithTimeout(context.Background(), time.Hour) // a program has some limit
+	defer end()
 	db, err := open(settings)
 	check(err)
 	db.SetMaxOpenConns(1)

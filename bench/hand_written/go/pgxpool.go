@@ -14,7 +14,9 @@ import (
 func main() {
 	in := bufio.NewScanner(os.Stdin)
 	settings := readSettings(in)
-	keys, query, ctx := readKeys(settings["keys"]), settings["sql"], context.Background()
+	keys, query := readKeys(settings["keys"]), settings["sql"]
+	ctx, end := context.WithTimeout(context.Background(), time.Hour) // a program has some limit
+	defer end()
 	config, err := pgxpool.ParseConfig(fmt.Sprintf(
 		"host=%s port=%s user=%s dbname=%s sslmode=disable pool_max_conns=1",
 		settings["host"], settings["port"], settings["user"], settings["database"],
