@@ -2,21 +2,23 @@
 
 One client, a pool of one connection, keyed reads on PostgreSQL. The programs (bench/hand_written/pools, go, rust)
 are written from the pools' documentation, with the same driver and nothing of the runner. Of their loop they time
-borrowing and returning. Three processes live at once on the same core: ours with the pool, ours without it, and the
-program. Their blocks alternate. A couple of fresh processes gives one value of each figure, the median of its rounds;
-the intervals are over couples. First both must send as many statements. By difference: what an operation takes with the
-pool, less what it takes without.
+borrowing and returning. Three processes live at once on the same core: ours, the program, and the program once more,
+which holds one connection of its pool for all its reads. Their blocks alternate. A couple of fresh processes gives one
+value of each figure, the median of its rounds; the intervals are over couples. First both must send as many statements.
+By difference: what an operation of the program takes, less what it takes where the connection is held. So the work is
+the same: a path without a pool keeps its prepared statement, which above many pools is looked up or prepared each time.
 
 ROWPATH_BENCH_POOLS=java,pgxpool keeps some languages or pools, ROWPATH_BENCH_POOLS_COUPLES=2 does fewer.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench.figure import Figure
@@ -30,7 +32,6 @@ from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.machine import maven
-from rowpath.model.path import AccessPath
 from rowpath.planning.availability import unavailable
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
@@ -79,7 +80,8 @@ class Couple:
     log_ratio: float  # ln(ours / theirs) of borrowing and returning
     read_ns: float  # with the pool
     loan_ns: float  # of that: borrowing and returning
-    longer_ns: float  # than without the pool
+    longer_ns: float  # of the program: than with a connection that is held
+    clock_ns: float  # what reading the clock takes of the timed: all that is timed where the connection is held
 
 
 def measure(bench: Bench) -> Iterator[Figure]:
@@ -105,7 +107,12 @@ def compare(bench: Bench, ours: PlannedPath, source: Path, placeholder: str) -> 
     workload = load_workload("keyed")
     work = bench.phase_cache.prepared_workload(workload, ours.path.engine).phases[PHASE]
     options = {name: str(value) for name, value in instance.options(theirs.path).items()}
-    settings = options | {"operation": work.phase.access, "url": URL.format(**options), "pool": ours.path.pool}
+    settings = options | {
+        "operation": work.phase.access,
+        "url": URL.format(**options),
+        "pool": ours.path.pool,
+        "hold": "off",
+    }
     settings["sql"] = work.sql.replace("?", placeholder)
     settings["keys"] = str(keys_file(bench.directory / f"{PHASE}.keys", workload, work))
     program = command(bench.directory, ours, source)
@@ -125,7 +132,8 @@ def figures(ours: PlannedPath, couples: Sequence[Couple]) -> Iterator[Figure]:
     yield Figure(f"{ours.name}: borrow and return, over a program from its documentation", value, BAR_TEXT, met)
     timed = [each.loan_ns for each in couples]
     longer = [each.longer_ns for each in couples]
-    value = f"{between_ends(timed, 'ns')}, by difference {between_ends(longer, 'ns')}"
+    clock = statistics.fmean(each.clock_ns for each in couples)
+    value = f"{between_ends(timed, 'ns')} with the clock's {clock:.0f}, by difference {between_ends(longer, 'ns')}"
     shares = [each.loan_ns / each.read_ns * 100 for each in couples]
     longer_shares = [each.longer_ns / each.read_ns * 100 for each in couples]
     value += f"; of a read {between_ends(shares, '%')}, by difference {between_ends(longer_shares, '%')}"
@@ -142,8 +150,11 @@ def is_met(interval: Interval, loan_ns: float) -> bool:
 
 
 def agree(couples: Sequence[Couple]) -> bool | None:
-    """Whether the interval of what the difference has more than what was timed holds zero; None: of one couple."""
-    _mean, low, high = mean_with_ends([each.longer_ns - each.loan_ns for each in couples])
+    """Whether the interval of what the difference has more than what was timed holds zero; None: of one couple.
+
+    The clock's reads are in what was timed, and in both sides of the difference.
+    """
+    _mean, low, high = mean_with_ends([each.longer_ns - (each.loan_ns - each.clock_ns) for each in couples])
     return None if low is None or high is None else low <= 0 <= high
 
 
@@ -174,32 +185,19 @@ def command(directory: Path, ours: PlannedPath, source: Path) -> Command:
     return java_command(directory, sources, ours, maven.fetch(pool.packages))
 
 
-def without_pool(ours: PlannedPath) -> PlannedPath:
-    """The same path, whose client has a connection of its own."""
-    kept = {
-        name: value for name, value in ours.path.as_dict().items() if name not in ("pool", "pool_size", "validation")
-    }
-    return replace(ours, path=AccessPath.of(kept), name=f"{ours.path.driver} without a pool")
-
-
 def couple(
     bench: Bench, ours: PlannedPath, instance: Instance, work: PreparedPhase, program: Command, settings: dict[str, str]
 ) -> Couple:
     """What three fresh processes say."""
-    theirs = Program(program, settings)
-    bare = bench.worker(without_pool(ours), instance)
-    pooled = bench.worker(ours, instance)
-    try:
-        bare.notice_server()  # which now has the connections of all
-        least_s = WARM_S[ours.path.language]
-        for worker in (bare, pooled):
-            worker.prepare(work)
-        bare.sample(work, "warm", duration_ns=round(least_s * 1e9))
-        operations = warm_up(pooled, work, theirs, least_s)
-        rounds = [one_round(number, pooled, bare, theirs, work, operations) for number in range(PAIRS)]
-    finally:
-        for each in (pooled, bare, theirs):
-            each.close()
+    with contextlib.ExitStack() as stack:
+        programs = (Program(program, settings | {"hold": hold}) for hold in ("off", "on"))
+        theirs, held = (stack.enter_context(contextlib.closing(each)) for each in programs)
+        pooled = stack.enter_context(contextlib.closing(bench.worker(ours, instance)))
+        pooled.notice_server()  # which now has the connections of all
+        pooled.prepare(work)
+        for each in (held, theirs):
+            operations = warm_up(pooled, work, each, WARM_S[ours.path.language])
+        rounds = [one_round(number, pooled, held, theirs, operations, work) for number in range(PAIRS)]
     loans = [{number: blocks[side].loan_ns for number, blocks in enumerate(rounds)} for side in ("pooled", "theirs")]
     ratio = set_log_ratio(*loans)
     if ratio is None:
@@ -208,17 +206,18 @@ def couple(
         ratio,
         statistics.median(blocks["pooled"].ns for blocks in rounds),
         statistics.median(blocks["pooled"].loan_ns for blocks in rounds),
-        statistics.median(blocks["pooled"].ns - blocks["bare"].ns for blocks in rounds),
+        statistics.median(blocks["theirs"].ns - blocks["held"].ns for blocks in rounds),
+        statistics.median(blocks["held"].loan_ns for blocks in rounds),
     )
 
 
 def one_round(
-    number: int, pooled: Worker, bare: Worker, theirs: Program, work: PreparedPhase, operations: int
+    number: int, pooled: Worker, held: Program, theirs: Program, operations: int, work: PreparedPhase
 ) -> dict[str, Block]:
     """A block of each; another is first in every round. RowpathError when the touch sums differ."""
     measured = {
         "pooled": lambda: our_block(pooled, work, operations),
-        "bare": lambda: our_block(bare, work, operations),
+        "held": lambda: their_figures(pooled, held, operations),
         "theirs": lambda: their_figures(pooled, theirs, operations),
     }
     order = list(measured)

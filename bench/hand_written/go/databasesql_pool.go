@@ -36,19 +36,32 @@ func main() {
 	check(err)
 	db.SetMaxOpenConns(1)
 	db.SetMaxIdleConns(1)
+	var held *sql.Conn // for all reads
+	if settings["hold"] == "on" {
+		held, err = db.Conn(ctx)
+		check(err)
+	}
 	serve(in, func(operations int) (touch int64) {
 		for i := range operations {
 			begin := time.Now()
-			lent, err := db.Conn(ctx)
+			lent, err := held, error(nil)
+			if held == nil {
+				lent, err = db.Conn(ctx)
+			}
 			ownNs += time.Since(begin).Nanoseconds()
 			check(err)
 			touch += readOn(lent, ctx, query, keys[i%len(keys)])
 			begin = time.Now()
-			err = lent.Close()
+			if held == nil {
+				err = lent.Close()
+			}
 			ownNs += time.Since(begin).Nanoseconds()
 			check(err)
 		}
 		return touch
 	})
+	if held != nil {
+		check(held.Close())
+	}
 	check(db.Close())
 }

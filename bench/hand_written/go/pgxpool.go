@@ -26,11 +26,19 @@ func main() {
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	check(err)
+	var held *pgxpool.Conn // for all reads
+	if settings["hold"] == "on" {
+		held, err = pool.Acquire(ctx)
+		check(err)
+	}
 	serve(in, func(operations int) (touch int64) {
 		var key, data string
 		for i := range operations {
 			begin := time.Now()
-			connection, err := pool.Acquire(ctx)
+			connection, err := held, error(nil)
+			if held == nil {
+				connection, err = pool.Acquire(ctx)
+			}
 			ownNs += time.Since(begin).Nanoseconds()
 			check(err)
 			rows, err := connection.Query(ctx, query, keys[i%len(keys)])
@@ -41,10 +49,15 @@ func main() {
 			}
 			check(rows.Err())
 			begin = time.Now()
-			connection.Release()
+			if held == nil {
+				connection.Release()
+			}
 			ownNs += time.Since(begin).Nanoseconds()
 		}
 		return touch
 	})
+	if held != nil {
+		held.Release()
+	}
 	pool.Close()
 }

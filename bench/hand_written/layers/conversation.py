@@ -20,6 +20,14 @@ def read_settings():
     return settings, [int(line) for line in lines] if settings["operation"] == "film" else lines
 
 
+def loans(settings, borrow, give_back):
+    """What a pool's program borrows and gives back by; with `hold=on` one connection for all its reads."""
+    if settings["hold"] == "off":
+        return borrow, give_back
+    held = borrow()
+    return lambda: held, lambda _held: None
+
+
 def read_film(film):
     """Take every attribute, nested ones too."""
     _directors = [(person.id, person.name) for person in film.directors]

@@ -15,17 +15,23 @@ final class Reads {
   /** Serves reads until there is nothing more to do. */
   static void serve(Conversation conversation, DataSource pool) throws Exception {
     String sql = conversation.get("sql");
+    Connection held = conversation.get("hold").equals("on") ? pool.getConnection() : null;
     conversation.serve(
         key -> {
           long begin = System.nanoTime();
-          Connection connection = pool.getConnection();
+          Connection connection = held != null ? held : pool.getConnection();
           conversation.ownNs += System.nanoTime() - begin;
           long touch = read(connection, sql, key);
           begin = System.nanoTime();
-          connection.close();
+          if (held == null) {
+            connection.close();
+          }
           conversation.ownNs += System.nanoTime() - begin;
           return touch;
         });
+    if (held != null) {
+      held.close();
+    }
   }
 
   private static long read(Connection connection, String sql, String key) throws SQLException {

@@ -22,16 +22,20 @@ async def opened():
 async def reads(operations):
     touch = own_ns = 0
     sql = settings["sql"]
+    held = await pool.acquire(timeout=30) if settings["hold"] == "on" else None
     for at in range(operations):
         key = keys[at % len(keys)]
         begin = perf_counter_ns()
-        connection = await pool.acquire(timeout=30)
+        connection = held or await pool.acquire(timeout=30)
         own_ns += perf_counter_ns() - begin
         for name, data in await connection.fetch(sql, key):
             touch += len(name) + len(data)
         begin = perf_counter_ns()
-        await pool.release(connection)
+        if not held:
+            await pool.release(connection)
         own_ns += perf_counter_ns() - begin
+    if held:
+        await pool.release(held)
     return touch, own_ns
 
 

@@ -3,13 +3,14 @@
 from time import perf_counter_ns
 
 import psycopg
-from conversation import read_settings, serve_blocks
+from conversation import loans, read_settings, serve_blocks
 from sqlalchemy.pool import QueuePool
 
 settings, keys = read_settings()
 login = {name: settings[name] for name in ("host", "port", "user", "password")}
 login |= {"dbname": settings["database"], "sslmode": "disable", "autocommit": True, "prepare_threshold": 0}
 pool = QueuePool(lambda: psycopg.connect(**login), pool_size=1, max_overflow=0, reset_on_return=None)
+borrow, give_back = loans(settings, pool.connect, lambda lent: lent.close())
 
 
 def reads(operations):
@@ -18,7 +19,7 @@ def reads(operations):
     for at in range(operations):
         parameters = (keys[at % len(keys)],)
         begin = perf_counter_ns()
-        connection = pool.connect()
+        connection = borrow()
         own_ns += perf_counter_ns() - begin
         cursor = connection.cursor()
         cursor.execute(sql, parameters)
@@ -26,7 +27,7 @@ def reads(operations):
             touch += len(key) + len(data)
         cursor.close()
         begin = perf_counter_ns()
-        connection.close()
+        give_back(connection)
         own_ns += perf_counter_ns() - begin
     return touch, own_ns
 

@@ -31,16 +31,30 @@ impl ManageConnection for Address {
     }
 }
 
-fn keyed(pool: &Pool<Address>, keys: &[String], operations: usize) -> Outcome<(u64, Option<Duration>)> {
+fn read((client, query): &mut (Client, Statement), key: &String) -> Outcome<usize> {
+    let mut touch = 0;
+    for row in client.query(&*query, &[key])? {
+        touch += row.try_get::<_, &str>(0)?.len() + row.try_get::<_, &str>(1)?.len();
+    }
+    Ok(touch)
+}
+
+fn keyed(pool: &Pool<Address>, holds: bool, keys: &[String], operations: usize) -> Outcome<(u64, Option<Duration>)> {
     let (mut touch, mut own) = (0, Duration::ZERO);
+    if holds {
+        let mut held = pool.get()?;
+        for i in 0..operations {
+            own += Instant::now().elapsed();
+            touch += read(&mut held, &keys[i % keys.len()])?;
+            own += Instant::now().elapsed();
+        }
+        return Ok((touch as u64, Some(own)));
+    }
     for i in 0..operations {
         let begin = Instant::now();
         let mut lent = pool.get()?;
         own += begin.elapsed();
-        let (client, query) = &mut *lent;
-        for row in client.query(&*query, &[&keys[i % keys.len()]])? {
-            touch += row.try_get::<_, &str>(0)?.len() + row.try_get::<_, &str>(1)?.len();
-        }
+        touch += read(&mut lent, &keys[i % keys.len()])?;
         let begin = Instant::now();
         drop(lent);
         own += begin.elapsed();
@@ -56,5 +70,6 @@ fn main() -> Outcome<()> {
     let address = Address { config, sql: conversation.get("sql").into() };
     let pool = Pool::builder().max_size(1).test_on_check_out(false).max_lifetime(None).idle_timeout(None);
     let pool = pool.build(address)?;
-    conversation.serve(|operations| keyed(&pool, &conversation.keys, operations))
+    let holds = conversation.get("hold") == "on";
+    conversation.serve(|operations| keyed(&pool, holds, &conversation.keys, operations))
 }

@@ -1,20 +1,40 @@
 //! PostgreSQL through sqlx on a connection that its pool lends unchecked; borrowing and returning are timed.
 mod conversation;
 use conversation::{Conversation, Outcome};
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgSslMode};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgSslMode};
 use sqlx::{AssertSqlSafe, Row};
 use std::time::{Duration, Instant};
 
-async fn keyed(pool: &PgPool, sql: &str, keys: &[String], operations: usize) -> Outcome<(u64, Option<Duration>)> {
+async fn read(connection: &mut PgConnection, sql: &str, key: &String) -> Outcome<usize> {
+    let mut touch = 0;
+    for row in sqlx::query(AssertSqlSafe(sql)).bind(key).fetch_all(connection).await? {
+        touch += row.try_get::<&str, _>(0)?.len() + row.try_get::<&str, _>(1)?.len();
+    }
+    Ok(touch)
+}
+
+async fn keyed(
+    pool: &PgPool,
+    holds: bool,
+    sql: &str,
+    keys: &[String],
+    operations: usize,
+) -> Outcome<(u64, Option<Duration>)> {
     let (mut touch, mut own) = (0, Duration::ZERO);
+    if holds {
+        let mut held = pool.acquire().await?;
+        for i in 0..operations {
+            own += Instant::now().elapsed();
+            touch += read(&mut held, sql, &keys[i % keys.len()]).await?;
+            own += Instant::now().elapsed();
+        }
+        return Ok((touch as u64, Some(own)));
+    }
     for i in 0..operations {
         let begin = Instant::now();
         let mut lent = pool.acquire().await?;
         own += begin.elapsed();
-        let query = sqlx::query(AssertSqlSafe(sql)).bind(&keys[i % keys.len()]);
-        for row in query.fetch_all(&mut *lent).await? {
-            touch += row.try_get::<&str, _>(0)?.len() + row.try_get::<&str, _>(1)?.len();
-        }
+        touch += read(&mut lent, sql, &keys[i % keys.len()]).await?;
         let begin = Instant::now();
         drop(lent);
         own += begin.elapsed();
@@ -31,6 +51,6 @@ fn main() -> Outcome<()> {
     let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(Duration::from_secs(30));
     let pool = pool.test_before_acquire(false).max_lifetime(None).idle_timeout(None);
     let pool = runtime.block_on(pool.connect_with(address.ssl_mode(PgSslMode::Disable)))?;
-    let sql = conversation.get("sql");
-    conversation.serve(|operations| runtime.block_on(keyed(&pool, sql, &conversation.keys, operations)))
+    let (sql, holds) = (conversation.get("sql"), conversation.get("hold") == "on");
+    conversation.serve(|operations| runtime.block_on(keyed(&pool, holds, sql, &conversation.keys, operations)))
 }

@@ -88,11 +88,19 @@ fn main() -> Outcome<()> {
     if conversation.get("pool") == "deadpool" {
         let pool = deadpool::managed::Pool::<Address>::builder(address).max_size(1);
         let pool = pool.wait_timeout(Some(PATIENCE)).runtime(Runtime::Tokio1).build()?;
+        if conversation.get("hold") == "on" {
+            let held = runtime.block_on(pool.get())?;
+            return conversation.serve(|operations| runtime.block_on(keyed(async || Ok(&*held), keys, operations)));
+        }
         let borrow = async || Ok(pool.get().await?);
         return conversation.serve(|operations| runtime.block_on(keyed(borrow, keys, operations)));
     }
     let pool = bb8::Pool::builder().max_size(1).connection_timeout(PATIENCE).test_on_check_out(false);
     let pool = runtime.block_on(pool.max_lifetime(None).idle_timeout(None).build(address))?;
+    if conversation.get("hold") == "on" {
+        let held = runtime.block_on(pool.get())?;
+        return conversation.serve(|operations| runtime.block_on(keyed(async || Ok(&*held), keys, operations)));
+    }
     let borrow = async || Ok(pool.get().await?);
     conversation.serve(|operations| runtime.block_on(keyed(borrow, keys, operations)))
 }

@@ -12,11 +12,9 @@ from bench.pools import Couple
 
 from rowpath.analysis.statistics.intervals import Interval
 from rowpath.errors import UsageError
-from rowpath.model.path import AccessPath
-from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of
 
-SLOW_NS, QUICK_NS = 10_000.0, 100.0
+SLOW_NS, QUICK_NS, CLOCK_NS = 10_000.0, 100.0, 50.0
 
 
 def between(low: float, high: float) -> Interval:
@@ -24,7 +22,9 @@ def between(low: float, high: float) -> Interval:
 
 
 def couples(*loan_and_difference: tuple[float, float]) -> list[Couple]:
-    return [Couple(0.0, 100_000.0, loan_ns, longer_ns) for loan_ns, longer_ns in loan_and_difference]
+    return [
+        Couple(0.0, 100_000.0, loan_ns + CLOCK_NS, longer_ns, CLOCK_NS) for loan_ns, longer_ns in loan_and_difference
+    ]
 
 
 def test_every_program_is_there_for_a_pool_that_lends_its_drivers_connections() -> None:
@@ -67,14 +67,6 @@ def test_the_difference_agrees_when_its_interval_holds_what_was_timed(
     measured: list[Couple], agreed: bool | None
 ) -> None:
     assert pools.agree(measured) is agreed
-
-
-def test_a_path_without_its_pool_is_the_same_but_for_that() -> None:
-    given = {"language": "python", "driver": "psycopg", "statement": "prepared"}
-    lent = given | {"pool": "psycopg_pool", "pool_size": "1", "validation": "none"}
-    adapter = adapter_of("python", "psycopg")
-    planned = PlannedPath(AccessPath.of(lent), adapter, (pools.PHASE,), "pooled", "all paths")
-    assert pools.without_pool(planned).path == AccessPath.of(given)
 
 
 def test_an_unknown_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
