@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.cli.plan import plan_within
 from rowpath.errors import UsageError
 from rowpath.planning import experiment_file
@@ -22,6 +23,7 @@ def test_a_claim_can_be_decided_within_ten_minutes(name: str) -> None:
     assert claim.differs
     plan, _cost = plan_within(claim.experiment, claim.filters, NOT_OVERRIDDEN, MOST_S, extended=True, seed=1)
     assert estimate_s(plan) <= MOST_S
+    assert plan.experiment.measure.sets >= SETS_FOR_CLAIMS
     checks = {each.id: each.check for each in load_experiment(claim.experiment).experiment.claims}
     for id_ in claim.decided_by:
         for side in (checks[id_].numerator, checks[id_].denominator):
