@@ -30,6 +30,8 @@ def test_a_run_of_the_claims_experiment_gives_the_verdict(tmp_path: Path) -> Non
     (verdict,) = (line for line in lines if line.startswith("verdict"))
     assert verdict.split(maxsplit=1)[1] == "uncertain"  # of two sets
     assert sum("uncertain: " in line for line in lines) == len(claim.decided_by)
+    (trust,) = (line for line in lines if line.startswith("trust"))
+    assert ": 2 sets; all ranked rows proven" in trust
     refused = called("claim", "qail-copy", str(run))
     assert refused.returncode == 2
     assert "is a run of published-gitea-sqlite, not of published-qail" in refused.stderr

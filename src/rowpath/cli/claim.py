@@ -114,3 +114,4 @@ def show_verdict(claim: PublishedClaim, analysis: Analysis, console: Console) ->
     console.print(said("verdict", verdict), style="bold", soft_wrap=True)
     for check in (checked[id_] for id_ in claim.ids if id_ in checked):
         console.print(said("", f"{check.outcome}: {check.claim}: {check.figure}"), soft_wrap=True)
+    console.print(said("trust", analysis.answer.trust.line), soft_wrap=True)
