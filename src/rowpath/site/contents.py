@@ -153,13 +153,17 @@ class Site:
         return [self._claim(load_claim(name)) for name in names()]
 
     def _claim(self, claim: PublishedClaim) -> ClaimRow:
-        runs = [run for run in self.runs if run.experiment == claim.experiment and run.claims]
-        if not runs:
-            return ClaimRow(claim, "not measured", (), None)
-        newest = max(runs, key=lambda run: run.started)
-        checks = {check.id: check for check in newest.claims}
-        verdict = claim.verdict({id_: check.outcome for id_, check in checks.items()})
-        return ClaimRow(claim, verdict, tuple(checks[id_] for id_ in claim.ids if id_ in checks), self.run_link(newest))
+        """By the newest run that decides it; a later one of fewer sets or paths does not."""
+        found = ClaimRow(claim, "not measured", (), None)
+        for run in sorted(self.runs, key=lambda run: run.started):
+            if run.experiment != claim.experiment:
+                continue
+            checks = {check.id: check for check in run.claims}
+            verdict = claim.verdict({id_: check.outcome for id_, check in checks.items()})
+            if verdict != "uncertain" or found.verdict in ("uncertain", "not measured"):
+                rests_on = tuple(checks[id_] for id_ in claim.ids if id_ in checks)
+                found = ClaimRow(claim, verdict, rests_on, self.run_link(run))
+        return found
 
     @property
     def left_out(self) -> list[tuple[str, str]]:
