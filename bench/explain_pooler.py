@@ -61,11 +61,17 @@ def measure(bench: Bench) -> Iterator[Figure]:
         )
         for failure in failures:
             yield Figure("explain_pooler", failure, "", False)
+        without = next((one for one in found if one.name == direct.name), None)
         for one in found:
-            if one.name in differences and one.hops is not None:
+            if without is not None and one.name in differences:
                 pooler = one.path["pooler"]
-                ratios.setdefault(pooler, []).append(three(one, found[0], differences[one.name]))
+                if one.hops is None:
+                    yield Figure(f"{pooler}: its hops", one.no_hops, "", False)
+                    continue
+                ratios.setdefault(pooler, []).append(three(one, without, differences[one.name]))
                 said.setdefault(pooler, []).append(duration(differences[one.name].ns))
+    if not ratios:
+        yield Figure("explain_pooler", "no pooler was explained", "", False)
     what = {"its parts and the changes of the others": True, "its parts alone": False, "its hops": False}
     for pooler, rows in ratios.items():
         for (name, has_bar), values in zip(what.items(), zip(*rows, strict=True), strict=True):
