@@ -42,6 +42,7 @@ def test_a_run_of_the_claims_experiment_gives_the_verdict(tmp_path: Path) -> Non
     ("words", "said"),
     [
         (["qail-copi"], "unknown claim 'qail-copi'\n\nhint: did you mean 'qail-copy'?"),
+        (["xyz"], "unknown claim 'xyz'\n\nhint: rowpath claim list"),
         (["qail-copy", "nowhere"], "nowhere is not a run directory"),
     ],
 )

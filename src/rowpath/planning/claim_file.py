@@ -10,7 +10,7 @@ from rowpath.machine.directories import data_dir
 from rowpath.model.base import Frozen
 from rowpath.model.claims import Selector
 from rowpath.planning.experiment_file import load_experiment
-from rowpath.toml_file import decode_with_text, suggest
+from rowpath.toml_file import decode_with_text, nearest, suggest
 
 SCHEMA_VERSION = 1
 Outcome = Literal["holds", "does not hold", "uncertain"]
@@ -70,7 +70,8 @@ def names() -> list[str]:
 def load_claim(name: str) -> PublishedClaim:
     """A claim by its name. Errors: UsageError for an unknown one, and for a mistake in its file."""
     if name not in names():
-        raise UsageError(f"unknown claim '{name}'", suggest(name, names()))
+        near = nearest(name, names())
+        raise UsageError(f"unknown claim '{name}'", f"did you mean '{near}'?" if near else "rowpath claim list")
     file = data_dir() / "claims" / f"{name}.toml"
     claim: PublishedClaim = decode_with_text(file, PublishedClaim)[0]
     if claim.schema_version != SCHEMA_VERSION:
