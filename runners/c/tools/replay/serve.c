@@ -172,23 +172,32 @@ static size_t next_message(const struct answers *answers, struct connection *con
     return size;
 }
 
+static bool full(const struct connection *connection) {
+    return connection->output.waiting >= WAITING_BYTES;
+}
+
 /* False when the connection is over. */
 static bool converse(const struct answers *answers, struct connection *connection, const struct options *options) {
-    size_t at = 0, taken;
-    while (!connection->closing && connection->output.waiting < WAITING_BYTES &&
-           (taken = next_message(answers, connection, connection->input + at, connection->filled - at)) > 0)
-        at += taken;
-    connection->filled -= at;
-    if (at > 0 && connection->filled > 0) memmove(connection->input, connection->input + at, connection->filled);
-    if (connection->flushing || connection->closing || connection->output.waiting >= SERVER_BUFFER_BYTES) {
-        connection->flushing = connection->output.waiting > 0;
-        if (options->late_ns > 0 && connection->flushing)
-            nanosleep(
-                &(struct timespec){(time_t)(options->late_ns / 1000000000u), (long)(options->late_ns % 1000000000u)},
-                NULL);
-        if (!output_send(&connection->output, connection->socket, options->chunk_bytes)) return false;
-        connection->flushing = connection->flushing && connection->output.waiting > 0;
-    }
+    size_t at, taken;
+    bool stopped;
+    do {
+        at = 0;
+        while (!connection->closing && !full(connection) &&
+               (taken = next_message(answers, connection, connection->input + at, connection->filled - at)) > 0)
+            at += taken;
+        connection->filled -= at;
+        if (at > 0 && connection->filled > 0) memmove(connection->input, connection->input + at, connection->filled);
+        stopped = full(connection);
+        if (connection->flushing || connection->closing || connection->output.waiting >= SERVER_BUFFER_BYTES) {
+            connection->flushing = connection->output.waiting > 0;
+            if (options->late_ns > 0 && connection->flushing)
+                nanosleep(&(struct timespec){(time_t)(options->late_ns / 1000000000u),
+                                             (long)(options->late_ns % 1000000000u)},
+                          NULL);
+            if (!output_send(&connection->output, connection->socket, options->chunk_bytes)) return false;
+            connection->flushing = connection->flushing && connection->output.waiting > 0;
+        }
+    } while (stopped && connection->output.waiting == 0); /* no event will come for what was not taken */
     return !connection->closing || connection->output.waiting > 0;
 }
 
@@ -208,19 +217,14 @@ static bool receive(struct connection *connection) {
 
 static void serve_one(const struct answers *answers, const struct options *options, struct connection *connection,
                       uint32_t events) {
-    size_t before = connection->output.waiting;
     bool on = !(events & EPOLLERR);
     if (on && events & EPOLLOUT) on = output_send(&connection->output, connection->socket, options->chunk_bytes);
     if (on && events & (EPOLLIN | EPOLLHUP)) on = receive(connection);
     if (on) on = converse(answers, connection, options);
-    if (on && before >= WAITING_BYTES && connection->output.waiting == 0) /* what came meanwhile is still there */
-        on = converse(answers, connection, options);
     if (!on)
         hang_up(connection);
     else
-        watch(connection, connection->output.waiting == 0              ? EPOLLIN
-                          : connection->output.waiting < WAITING_BYTES ? EPOLLIN | EPOLLOUT
-                                                                       : EPOLLOUT);
+        watch(connection, connection->output.waiting == 0 ? EPOLLIN : full(connection) ? EPOLLOUT : EPOLLIN | EPOLLOUT);
 }
 
 static void add_listener(int listener, int *known) {
