@@ -75,6 +75,12 @@ def _check(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     return _of_two(check.kind, first, second), figure
 
 
+def ratio(evidence: Evidence, metric: str, numerator: Wanted, denominator: Wanted) -> Interval | None:
+    """The ratio of the best paths of two selectors; None when one has no figure or they never met."""
+    a, b = (best_of(evidence, metric, side) for side in (numerator, denominator))
+    return _interval(evidence, metric, a, b) if a is not None and b is not None else None
+
+
 def _side(interval: Interval) -> int:
     """On which side of 1 the ratio surely is: 1 above, −1 below, 0 not known."""
     return (interval.low > 0) - (interval.high < 0)

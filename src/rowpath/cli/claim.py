@@ -13,6 +13,7 @@ from rowpath.errors import UsageError
 
 if WILL_RUN:
     from rowpath.analysis.analyse import analyse
+    from rowpath.analysis.chapters.factors import CHAPTER as FACTORS
     from rowpath.analysis.chapters.published import CLAIMS
     from rowpath.analysis.rankings import paths_to_repeat
     from rowpath.cli import plan as planning
@@ -108,10 +109,12 @@ def show_source(claim: PublishedClaim, console: Console) -> None:
 
 
 def show_verdict(claim: PublishedClaim, analysis: Analysis, console: Console) -> None:
-    """The verdict, and each claim of the experiment that it rests on, with its figure."""
+    """The verdict, each claim of the experiment that it rests on with its figure, and what the factors are worth."""
     checked = {check.id: check for check in CLAIMS.of(analysis)}
     verdict = claim.verdict({id_: check.outcome for id_, check in checked.items()})
     console.print(said("verdict", verdict), style="bold", soft_wrap=True)
     for check in (checked[id_] for id_ in claim.ids if id_ in checked):
         console.print(said("", f"{check.outcome}: {check.claim}: {check.figure}"), soft_wrap=True)
+    for each in FACTORS.of(analysis):
+        console.print(said("factors", f"{each.title}: {each.text}"), soft_wrap=True)
     console.print(said("trust", analysis.answer.trust.line), soft_wrap=True)

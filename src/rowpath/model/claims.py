@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -91,6 +92,48 @@ class PublishedColumn(Frozen, frozen=True):
             raise ValueError(f"the column '{self.column}' has no rows")
         if self.reference and self.reference not in {row.row for row in self.rows}:
             raise ValueError(f"unknown reference '{self.reference}': expected a row of column '{self.column}'")
+
+
+class FactorOrder(Frozen, frozen=True):
+    """A chain of paths by name, and what changed from each to the next. ValueError when the two do not fit."""
+
+    paths: tuple[str, ...]
+    changes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse a chain that is none."""
+        if not self.changes or len(self.paths) != len(self.changes) + 1:
+            raise ValueError(f"{len(self.paths)} paths have {len(self.changes)} changes: expected one between any two")
+        if len(set(self.changes)) < len(self.changes):
+            raise ValueError("a change is named twice in one order")
+
+    @property
+    def steps(self) -> dict[str, tuple[str, str]]:
+        """The paths before and after each change."""
+        return dict(zip(self.changes, itertools.pairwise(self.paths), strict=True))
+
+
+class Factors(Frozen, frozen=True):
+    """One `[[factors]]` entry: a published ratio taken apart, one change at a time, in more than one order.
+
+    ValueError for orders that do not begin and end with the same paths.
+    """
+
+    title: str
+    published: float  # how many times better the last path is than the first
+    orders: tuple[FactorOrder, ...]
+    metric: str = "time"
+    workload: str = ""
+    phase: str = ""
+    regime: Regime = "steady"
+    at: Selector = {}  # added to every path: a stage, a client group
+    reason: str = ""  # the likeliest one why the ratio here is another; what of it was not measured says so
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown metric and orders that lead elsewhere."""
+        check_metric(self.metric)
+        if len({(order.paths[0], order.paths[-1]) for order in self.orders}) != 1:
+            raise ValueError(f"the orders of '{self.title}' need the same first and the same last path")
 
 
 class Cited(Frozen, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from rowpath.model.base import Frozen, Regime
-from rowpath.model.claims import Claim, Consistency, PublishedColumn
+from rowpath.model.claims import Claim, Consistency, Factors, PublishedColumn
 
 SCHEMA_VERSION = 1
 Pacing = Literal["closed", "fixed", "poisson"]
@@ -144,6 +144,7 @@ class Experiment(Frozen, frozen=True):
     per_operations: int = 0  # also a table of what this many operations take; 0: none
     published: tuple[PublishedColumn, ...] = ()
     claims: tuple[Claim, ...] = ()
+    factors: tuple[Factors, ...] = ()
     consistency: tuple[Consistency, ...] = ()
     notes: tuple[str, ...] = ()
     model: CostModelTable | None = None

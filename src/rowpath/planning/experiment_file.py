@@ -99,6 +99,12 @@ def _checked(file: Path, text: str, experiment: Experiment) -> dict[str, Workloa
                 states(experiment.published, relation)
             except ValueError as error:
                 raise UsageError(str(error), "name a column and a row of [[published]]") from error
+    known = tuple(selection.name for selection in experiment.paths if selection.name)
+    for position, taken_apart in enumerate(experiment.factors):
+        for name in (name for order in taken_apart.orders for name in order.paths):
+            if not name.startswith(known):
+                with located("factors", position, "orders"):
+                    raise UsageError(f"unknown path '{name}'", suggest(name, known))
     for location, mistake in mistakes(experiment, workloads):
         raise _placed(file, text, location, mistake)
     return workloads

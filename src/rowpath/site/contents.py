@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
+from rowpath.analysis.chapters.factors import TakenApart
 from rowpath.analysis.model import ClaimCheck
 from rowpath.drawing.picture import Picture, PlainBar, legend, plain
 from rowpath.drawing.scale import LogAxis
@@ -81,6 +82,7 @@ class ClaimRow(Frozen, frozen=True):
     claim: PublishedClaim
     verdict: str
     checks: tuple[ClaimCheck, ...]
+    factors: tuple[TakenApart, ...]
     run: PageLink | None
 
 
@@ -154,7 +156,7 @@ class Site:
 
     def _claim(self, claim: PublishedClaim) -> ClaimRow:
         """By the newest run that decides it; a later one of fewer sets or paths does not."""
-        found = ClaimRow(claim, "not measured", (), None)
+        found = ClaimRow(claim, "not measured", (), (), None)
         for run in sorted(self.runs, key=lambda run: run.started):
             if run.experiment != claim.experiment:
                 continue
@@ -162,7 +164,7 @@ class Site:
             verdict = claim.verdict({id_: check.outcome for id_, check in checks.items()})
             if verdict != "uncertain" or found.verdict in ("uncertain", "not measured"):
                 rests_on = tuple(checks[id_] for id_ in claim.ids if id_ in checks)
-                found = ClaimRow(claim, verdict, rests_on, self.run_link(run))
+                found = ClaimRow(claim, verdict, rests_on, run.factors, self.run_link(run))
         return found
 
     @property

@@ -17,6 +17,8 @@ from typing_extensions import override
 
 from rowpath.analysis.analyse import analysis_of, gather
 from rowpath.analysis.answer_model import GroupAnswer, PhaseAnswer, Trust
+from rowpath.analysis.chapters.factors import CHAPTER as FACTORS
+from rowpath.analysis.chapters.factors import TakenApart
 from rowpath.analysis.chapters.published import CLAIMS
 from rowpath.analysis.comparison.pairs import memory_kib, system, without_places
 from rowpath.analysis.evidence import Evidence
@@ -120,6 +122,7 @@ class SiteRun(Frozen, frozen=True):
     data: dict[str, str]  # workload.phase → fingerprint of its definition, scale and blocks
     digests: dict[str, str]  # workload.phase:rows → the fingerprint of what was delivered
     claims: tuple[ClaimCheck, ...] = ()
+    factors: tuple[TakenApart, ...] = ()
 
     @property
     def date(self) -> str:
@@ -249,6 +252,7 @@ def _site_run(directory: Path, digest: str, evidence: Evidence, analysis: Analys
         data=_data(evidence),
         digests=digests(evidence),
         claims=CLAIMS.of(analysis),
+        factors=FACTORS.of(analysis),
     )
 
 

@@ -10,7 +10,7 @@ from rowpath.analysis.analyse import analyse
 from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED
 from rowpath.analysis.model import Analysis
 from rowpath.errors import InternalError
-from rowpath.model.claims import Check, Claim, PublishedColumn
+from rowpath.model.claims import Check, Claim, Factors, PublishedColumn
 from tests.unit import journal_factory as factory
 
 
@@ -180,3 +180,4 @@ def test_the_documentation_names_every_metric_and_its_examples_are_valid() -> No
             document = tomllib.loads(block)
             msgspec.convert(document.get("claims", []), list[Claim])
             msgspec.convert(document.get("published", []), list[PublishedColumn])
+            msgspec.convert(document.get("factors", []), list[Factors])

@@ -11,7 +11,7 @@ sections, which every report prints in the places that it has for them. To add o
 a driver), `pool_ladders`, `pooler_ladders`, `loading`, `links`, `many_operations`, `sweeps` (the size of a result),
 `retrievals` (a whole table), `block_sizes`, `scalings` (a table in parts) and `cost_models`. `mixed_load` is a package:
 client groups at work at once. Last where time goes (`explanations` of the profiler), and what others said: `published`
-claims and figures.
+claims and figures, and the `factors` of such a figure.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from rowpath.analysis.chapters import (
     block_sizes,
     cost_models,
     explanations,
+    factors,
     ladder,
     links,
     loading,
@@ -63,6 +64,7 @@ _ORDERED: tuple[Chapter[Any], ...] = (
     mixed_load.CHAPTER,
     explanations.CHAPTER,
     published.CLAIMS,
+    factors.CHAPTER,
     published.PUBLISHED,
 )
 CHAPTERS = {chapter.key: chapter for chapter in _ORDERED}
