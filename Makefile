@@ -54,7 +54,7 @@ bench: setup ## the figures that Rowpath itself must reach
 docs: setup ## renew the generated blocks of the documents
 	@$(PYTHON) scripts/docs_tables.py
 
-docs-results: setup ## measure again what tutorials, questions, tables and the picture show: half an hour, quiet
+docs-results: setup ## measure again what tutorials, questions, tables and the picture show: an hour and a half, quiet
 	@$(PYTHON) scripts/docs_results.py
 
 docs-site: setup ## the documents as a site, in build/docs-site

@@ -1,13 +1,13 @@
 """Measures again what documents show: screens of tutorials and of explain.md, results of question pages, the picture.
 
-`make docs-results` does all of it, on a quiet machine in half an hour. With pages named, only those; `--run DIR` takes
-the result of one question page, or of one table of five-tables.md, from a run that is there already.
+`make docs-results` does all of it, on a quiet machine in an hour and a half. With pages named, only those; `--run DIR`
+takes the result of one question page, or of one table of five-tables.md or five-articles.md, from a run that is there.
 
 Every `sh` block of these pages is a command that runs (`console` blocks do not). The next plain block in a
 tutorial is the screen that it prints; tests/end_to_end/test_tutorials.py runs them too. What a question page shows of
-its run stands between `<!-- begin result -->` and `<!-- end result -->`; five-tables.md and the pages of layers have
-such a place for each experiment, begun by `<!-- begin result of NAME -->`. The end mark holds a hash, so that an edit
-by hand is found.
+its run stands between `<!-- begin result -->` and `<!-- end result -->`; five-tables.md, five-articles.md and the pages
+of layers have such a place for each experiment, begun by `<!-- begin result of NAME -->`. The end mark holds a hash, so
+that an edit by hand is found.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ DOCS = ROOT / "docs"
 TUTORIALS = DOCS / "tutorials"
 QUESTIONS = DOCS / "questions"
 TABLES = DOCS / "five-tables.md"
+ARTICLES = DOCS / "five-articles.md"
 LAYERS = sorted(DOCS.glob("layers-*.md"))
 EXPLAIN = DOCS / "explain.md"
 PICTURE = DOCS / "images" / "page.png"
@@ -152,7 +153,7 @@ def result(analysis: Analysis) -> str:
 def renew_tables(page: Path, directory: Path | None = None) -> None:
     """Run the experiment of each table, or take one from a run; a refused run replaces no result."""
     given = analyse(directory) if directory else None
-    shown = ladders if page in LAYERS else table_result
+    shown = ladders if page in LAYERS else article_result if page == ARTICLES else table_result
     with tempfile.TemporaryDirectory() as folder:
         beside(page, Path(folder))
 
@@ -180,23 +181,29 @@ def sealed(shown: str) -> str:
     return f"{shown}<!-- end result {hashlib.sha256(shown.encode()).hexdigest()[:12]} -->"
 
 
-def table_result(analysis: Analysis) -> str:
+def table_result(analysis: Analysis, *, path_named: bool = False) -> str:
     """What is shown of a published table that was run again: both figures as ratios, every claim, trust, machine."""
     rows = [
-        "| published column | row | published | × | here | × |",
-        "| --- | --- | --: | --: | --: | --: |",
+        f"| published column | row | published | × |{' path here |' if path_named else ''} here | × |",
+        f"| --- | --- | --: | --: |{' --- |' if path_named else ''} --: | --: |",
     ]
     for each in PUBLISHED.of(analysis):
         published = f"{fmt.count(each.value)} {each.unit}", fmt.ratio(each.ratio)
+        name = (escaped(each.measured_name or fmt.MISSING),) if path_named else ()
         here = fmt.figure(each.measured_value, each.unit), fmt.ratio(each.measured_ratio)
-        rows.append(f"| {' | '.join((escaped(each.column), escaped(each.row), *published, *here))} |")
+        rows.append(f"| {' | '.join((escaped(each.column), escaped(each.row), *published, *name, *here))} |")
     parts = [f"**{wrapped(escaped(analysis.refusal))}**"] if analysis.refusal else []
     parts.append("\n".join(rows))
-    parts.append(
-        "\n".join(wrapped(f"- **{each.outcome}**: {escaped(_claim(each))}", "  ") for each in CLAIMS.of(analysis))
-    )
+    not_testable = {each.id for each in analysis.run.experiment.claims if each.check.kind == "not-testable"}
+    verdicts = ((each, "not testable" if each.id in not_testable else each.outcome) for each in CLAIMS.of(analysis))
+    parts.append("\n".join(wrapped(f"- **{verdict}**: {escaped(_claim(each))}", "  ") for each, verdict in verdicts))
     parts.append(f"{wrapped(f'Trust: {escaped(analysis.answer.trust.line)}.')}\n{wrapped(escaped(machine(analysis)))}")
     return "\n\n".join(parts) + "\n"
+
+
+def article_result(analysis: Analysis) -> str:
+    """The same of an article, whose rows are no drivers: also the path that stands for each."""
+    return table_result(analysis, path_named=True)
 
 
 def ladders(analysis: Analysis) -> str:
@@ -292,9 +299,9 @@ def main() -> int:
     parser.add_argument("--run", metavar="DIR", type=Path, help="the run to show on one page")
     options = parser.parse_args()
     pages = [page.resolve() for page in options.pages]
-    of_tables = (TABLES, *LAYERS)
+    of_tables = (TABLES, ARTICLES, *LAYERS)
     if options.run and (len(pages) != 1 or (pages[0].parent != QUESTIONS and pages[0] not in of_tables)):
-        parser.error("--run needs one page of docs/questions, docs/five-tables.md, or a page of layers")
+        parser.error("--run needs one page of docs/questions, docs/five-tables.md, docs/five-articles.md, or of layers")
     for page in pages or (*sorted(QUESTIONS.glob("*.md")), *of_tables, *sorted(TUTORIALS.glob("*.md")), EXPLAIN):
         print(page.relative_to(ROOT), flush=True)
         if page in of_tables:

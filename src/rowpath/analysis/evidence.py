@@ -133,6 +133,11 @@ class Evidence:
         defined = self.journal.run.phase(workload, phase)
         return (workload, phase) in self._settled or (defined is not None and defined.writes)
 
+    def has_rows(self, workload: str, phase: str) -> bool:
+        """Whether a phase delivers or stores rows, which then must be proven."""
+        defined = self.journal.run.phase(workload, phase)
+        return defined is None or defined.kind != "execute" or defined.writes
+
     @cached_property
     def stage_runs(self) -> list[StageRun]:
         """The stages of groups at work at once, each as one path went through it in one set."""

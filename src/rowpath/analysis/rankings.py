@@ -113,7 +113,11 @@ def _row(
     if cell.disturbed_sets:
         reason = f"{cell.disturbed_sets} of {len(cell.used)} sets had too few undisturbed blocks"
         status = "disturbed" if 2 * cell.disturbed_sets >= len(cell.used) else status
-    elif not evidence.path_statuses.of(*cell.key[:3]).rows_verified and not cell.is_null:
+    elif (
+        not evidence.path_statuses.of(*cell.key[:3]).rows_verified
+        and not cell.is_null
+        and evidence.has_rows(cell.workload, cell.phase)
+    ):
         reason = "rows not verified: no digest or touch sum was checked in this phase"
     compiling = f"compilers were still at work in {cell.compiling_sets} of {len(cell.used)} sets"
     reason = "; ".join(filter(None, (cell.path.stands_in, reason, compiling if cell.compiling_sets else "")))
