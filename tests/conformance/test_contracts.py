@@ -42,7 +42,7 @@ ONE_SYNC = {"libpq", "psycopg", "pgx"}  # behind a pipeline of reads: they share
 # Each a transaction of its own: psqlpy prepares, forgets what it prepared and sends the query with its types; psqlodbc
 # parses and describes for pyodbc, which asks for the parameters' types.
 ROUND_TRIPS = {("psqlpy", "bound"): 3, ("pyodbc", "bound"): 4}
-STATIC = {"modernc-sqlite"}  # calls the kernel itself, so that no library counts its syncs
+STATIC = {"modernc-sqlite", "ncruces-sqlite"}  # they call the kernel themselves: no library counts their syncs
 # Beside the default of transport, TLS, clients and bulk way nothing changes in what is counted here.
 PATHS = [path for path in project_paths() if "=" not in path.name]
 POSTGRESQL = [path for path in PATHS if path.path.get("engine") == "postgresql"]

@@ -1,4 +1,4 @@
-"""Berkeley DB, LMDB and COBOL's files: filled through C, copied for each path, synced at each commit or never."""
+"""Berkeley DB, LMDB, COBOL's files, a file for each record: filled through C, copied for each path, synced or not."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ from tests.engines.life import loaded, place
 
 c: Any = toolchain("c")
 ANY_PATH = AccessPath.of({"engine": "any"})
-NAMES = ("berkeleydb", "lmdb", "cobol")
+NAMES = ("berkeleydb", "lmdb", "cobol", "file-per-record")
 COMMITS = 50
 FILES = {
     "berkeleydb": {"hits.db", "mydata2.db"},
     "lmdb": {"data.mdb", "lock.mdb"},
     "cobol": {"hits.indexed", "hits.sequential", "mydata2.indexed"},
+    "file-per-record": {"hits", "mydata2"},
 }
 
 
@@ -62,7 +63,8 @@ def test_it_loads_and_copies(tmp_path: Path, name: str, durability: str) -> None
     instance.own_copy(ANY_PATH)
     copy, source = Path(instance.options(ANY_PATH)["path"]), tmp_path / "data" / name / "loaded"
     assert {file.name for file in copy.iterdir()} == FILES[name]
-    assert all(file.read_bytes() == (source / file.name).read_bytes() for file in copy.iterdir())
+    copied = [file for file in copy.rglob("*") if file.is_file()]
+    assert all(file.read_bytes() == (source / file.relative_to(copy)).read_bytes() for file in copied)
     assert copy.parent.stat().st_mode & 0o077 == 0
     assert instance.size_bytes() > 6071 * 119
     assert instance.settle(ANY_PATH).ns > 0
@@ -77,6 +79,7 @@ def test_it_loads_and_copies(tmp_path: Path, name: str, durability: str) -> None
         ("lmdb", "full", COMMITS, 2 * COMMITS),
         ("lmdb", "none", 0, 0),
         ("cobol", "none", 0, 0),
+        ("file-per-record", "none", 0, 0),
     ],
 )
 def test_each_insert_is_synced_or_none(tmp_path: Path, name: str, durability: str, least: int, most: int) -> None:

@@ -1,13 +1,14 @@
 """Engines without SQL: a directory of record files in the client's own process, reached by key or by number.
 
 Berkeley DB (durability full: a transactional environment, synced at each commit; none: plain files), LMDB (one
-memory-mapped file; full: each commit is synced; none: the environment is opened with MDB_NOSYNC), and the files of a
-COBOL program: INDEXED by key, SEQUENTIAL where there is none.
+memory-mapped file; full: each commit is synced; none: the environment is opened with MDB_NOSYNC), a file for each
+record with no library at all, and the files of a COBOL program: INDEXED by key, SEQUENTIAL where there is none.
 """
 
 from __future__ import annotations
 
 import ctypes
+import platform
 
 from typing_extensions import override
 
@@ -27,7 +28,7 @@ class RecordEngine(load_through_runner.DriverMade):
     deployments: tuple[str, ...] = ("embedded",)
     settles_with: tuple[str, ...] = ("SYNC",)  # the runner itself writes everything into the files
 
-    def __init__(self, name: str, order: int, title: str, library: str, version_function: str) -> None:
+    def __init__(self, name: str, order: int, title: str, library: str = "", version_function: str = "") -> None:
         """`library`: its file's name; `version_function` in it writes the version to `(int *, int *, int *)`."""
         self.name = name
         self.order = order
@@ -95,6 +96,17 @@ class RecordFiles(EmbeddedDatabase[RecordEngine]):
         private_directories.sync(self._database)
 
 
+class FilePerRecord(RecordEngine):
+    """The kind of engine: a directory for each table. It has no durability: no write waits for the disk."""
+
+    durabilities: tuple[str, ...] = ("none",)
+
+    @override
+    def version(self) -> str:
+        """The kernel's: its file system is the engine."""
+        return platform.release()
+
+
 class Cobol(RecordEngine):
     """The kind of engine: GnuCOBOL's files. It has no durability: a WRITE stays with the runtime until CLOSE."""
 
@@ -111,5 +123,6 @@ class Cobol(RecordEngine):
 FAMILY = (
     RecordEngine("berkeleydb", 40, "Berkeley DB", "libdb-5.3.so", "db_version"),
     RecordEngine("lmdb", 41, "LMDB", "liblmdb.so.0", "mdb_version"),
+    FilePerRecord("file-per-record", 43, "a file for each record"),
     Cobol("cobol", 42, "files of GnuCOBOL", "libcob.so.4", "set_libcob_version"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -220,7 +221,17 @@ def _items(seed: int, index: int) -> Row:
     )
 
 
+_BLOB_LEAST_BYTES, _BLOB_SPREAD_BYTES = 8_000, 4_001
+
+
+def _blobs(seed: int, index: int) -> Row:
+    """Bytes without a pattern, 10,000 of them on average."""
+    length = _BLOB_LEAST_BYTES + draw(seed, index) % _BLOB_SPREAD_BYTES
+    return index + 1, hashlib.shake_128(f"{seed} {index}".encode()).digest(length)
+
+
 _MADE: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
+    "blobs": (("id", "data"), _blobs),
     "hits": (HITS_COLUMNS, _hits),
     "hits-numbered": (("ID", *HITS_COLUMNS), lambda seed, index: (index + 1, *_hits(seed, index))),
     "items": (("id", "code", "title", "author", "added", "price", "note"), _items),

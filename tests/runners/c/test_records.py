@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -23,7 +24,7 @@ from rowpath.workloads.workload_file import for_engine, load_workload
 from tests.runners.c.talk import ADAPTERS, Talk, started
 
 c: Any = toolchain("c")
-DRIVERS = {"berkeleydb": "berkeleydb", "lmdb": "lmdb", "gnucobol": "cobol"}
+DRIVERS = {"berkeleydb": "berkeleydb", "lmdb": "lmdb", "gnucobol": "cobol", "file-per-record": "file-per-record"}
 PATHS = [
     ("berkeleydb", {"durability": "none"}),
     ("berkeleydb", {"durability": "full"}),
@@ -31,6 +32,7 @@ PATHS = [
     ("lmdb", {"durability": "none"}),
     ("lmdb", {"durability": "full", "read_transaction": "new"}),
 ]
+UNORDERED = ("file-per-record", {"durability": "none"})
 TRANSACTIONAL = [("berkeleydb", {"durability": "full"}), ("lmdb", {"durability": "none"})]
 NUMBER = Column("number", "integer")
 Rows = list[tuple[Any, ...]]
@@ -40,9 +42,8 @@ Rows = list[tuple[Any, ...]]
 def instances() -> Iterator[dict[str, Instance]]:
     """The engines whose libraries are here, empty."""
     found = {name: ENGINES[engine].availability() for name, engine in DRIVERS.items()}
-    with started("berkeleydb") as berkeleydb, started("lmdb") as lmdb, started("cobol") as files:
-        every = {"berkeleydb": berkeleydb, "lmdb": lmdb, "gnucobol": files}
-        yield {name: instance for name, instance in every.items() if found[name].ok}
+    with contextlib.ExitStack() as open_ones:
+        yield {name: open_ones.enter_context(started(DRIVERS[name])) for name in found if found[name].ok}
 
 
 def talk_to(driver: str, instances: dict[str, Instance], **coordinates: str) -> Talk:
@@ -89,7 +90,7 @@ class Records:
         return reply.digest
 
 
-@pytest.mark.parametrize(("driver", "coordinates"), PATHS)
+@pytest.mark.parametrize(("driver", "coordinates"), [*PATHS, UNORDERED])
 def test_every_type(driver: str, coordinates: dict[str, str], instances: dict[str, Instance], tmp_path: Path) -> None:
     """NULL, empty texts, the least and greatest values, with a key and without."""
     with talk_to(driver, instances, **coordinates) as talk:
@@ -140,8 +141,9 @@ def test_a_transaction_ends_as_it_is_told(
             records.run("COMMIT")
 
 
-def test_plain_files_have_no_transactions(instances: dict[str, Instance], tmp_path: Path) -> None:
-    with talk_to("berkeleydb", instances, durability="none") as talk:
+@pytest.mark.parametrize("driver", ["berkeleydb", "file-per-record"])
+def test_plain_files_have_no_transactions(driver: str, instances: dict[str, Instance], tmp_path: Path) -> None:
+    with talk_to(driver, instances, durability="none") as talk:
         records = Records(talk, tmp_path, (NUMBER,))
         with pytest.raises(RunnerFailure, match="no transactions"):
             records.run("BEGIN")
@@ -149,7 +151,7 @@ def test_plain_files_have_no_transactions(instances: dict[str, Instance], tmp_pa
             records.prepare("insert", [(1,)], kind="load", way="transaction")
 
 
-@pytest.mark.parametrize(("driver", "coordinates"), PATHS)
+@pytest.mark.parametrize(("driver", "coordinates"), [*PATHS, UNORDERED])
 def test_a_long_record_grows_the_block(
     driver: str, coordinates: dict[str, str], instances: dict[str, Instance], tmp_path: Path
 ) -> None:
@@ -196,6 +198,25 @@ def test_what_is_no_database_is_told(instances: dict[str, Instance], tmp_path: P
         talk.open(talk.options | {"path": str(tmp_path / "nowhere")})
         with pytest.raises(RunnerFailure, match="given: No such file"):
             records.scan()
+
+
+def test_a_file_is_found_by_its_records_key(instances: dict[str, Instance], tmp_path: Path) -> None:
+    with talk_to("file-per-record", instances) as talk:
+        records = Records(talk, tmp_path, (NUMBER,), ("number",))
+        stored = records.insert([(5,), (-1,), (5,)])
+        assert stored.failure is not None
+        assert (stored.operations, stored.failed, stored.failure.kind) == (2, 1, "sql")
+        records.prepare("read", [(-1,), (7,)])
+        read = talk.sample("read", operations=2, first=0)
+        assert (read.rows, read.failed) == (1, 0), "there is no 7"
+        records.run(f"DROP {records.name}")
+        with pytest.raises(RunnerFailure, match="given: No such file"):
+            records.scan()
+        long = (Column("text", "char", length=200),)
+        with pytest.raises(RunnerFailure, match="a key of 200 bytes is too long"):
+            Records(talk, tmp_path, long, ("text",)).prepare("insert", [("a",)])
+        with pytest.raises(RunnerFailure, match="nowhere: No such file"):
+            talk.open(talk.options | {"path": str(tmp_path / "nowhere")})
 
 
 def test_file_status_is_told(instances: dict[str, Instance], tmp_path: Path) -> None:

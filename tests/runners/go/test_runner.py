@@ -46,7 +46,7 @@ def test_what_decides_about_the_runtime_is_told(start: Start, tmp_path: Path) ->
     assert facts["driver_version"] == adapter("go", "mattn-sqlite3").versions[0]
 
 
-@pytest.mark.parametrize("driver", ["mattn-sqlite3", "modernc-sqlite"])
+@pytest.mark.parametrize("driver", ["mattn-sqlite3", "modernc-sqlite", "ncruces-sqlite"])
 @pytest.mark.parametrize(("behaviour", "words"), [("cancel", "interrupt"), ("timeout", "interrupt")])
 def test_stopping_a_long_statement(start: Start, tmp_path: Path, driver: str, behaviour: str, words: str) -> None:
     talk = opened(start, tmp_path, driver)

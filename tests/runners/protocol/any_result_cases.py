@@ -154,6 +154,7 @@ SQLITE = Cases(
         # text of a column declared as a date or decimal, as a time or number of the driver's
         "declared": (
             "modernc-sqlite",
+            "ncruces-sqlite",
             "mattn-sqlite3",
             "mono-data-sqlite",
             "adbc-sqlite",

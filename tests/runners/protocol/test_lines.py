@@ -63,6 +63,7 @@ DRIVERS = {
     "ado-libsqliteodbc": "csharp",
     "mattn-sqlite3": "go",
     "modernc-sqlite": "go",
+    "ncruces-sqlite": "go",
     "sqlite-jdbc": "java",
     "better-sqlite3": "node",
     "node-sqlite": "node",
