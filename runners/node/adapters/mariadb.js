@@ -47,7 +47,7 @@ export default class Mariadb extends MysqlAdapter {
     const stream = this.singleRow && deliversRows(phase);
     const method = stream ? `${way}Stream` : way;
     const execute = (argument) => on[method](...call(argument));
-    return new Operation({ execute, args, rows: stream ? "each" : "awaited", converters });
+    return new Operation({ execute, args, rows: stream ? "each" : "awaited", converters, pipelines: !stream });
   }
 
   bulk(phase) {

@@ -86,10 +86,18 @@ def test_phases_that_cannot_be_pipelined_say_why(changed: dict[str, object], rea
 
 @pytest.mark.parametrize(
     ("driver", "writes"),
-    [("libpq", True), ("psycopg", False), ("pgx", False), ("tokio-postgres", True), ("postgres-js", True)],
+    [
+        ("libpq", True),
+        ("psycopg", False),
+        ("pgx", False),
+        ("tokio-postgres", True),
+        ("postgres-js", True),
+        ("mariadb", True),
+    ],
 )
 def test_writes_are_pipelined_where_each_keeps_its_own_transaction(driver: str, writes: bool) -> None:
-    select: dict[str, str | tuple[str, ...]] = {"engine": "postgresql", "driver": driver, "pipeline": "10"}
+    engine = "mariadb" if driver == "mariadb" else "postgresql"
+    select: dict[str, str | tuple[str, ...]] = {"engine": engine, "driver": driver, "pipeline": "10"}
     plan = plan_of(select, phases=("keyed.read", "keyed.insert"))
     (path,) = plan.paths
     assert path.phases == (("keyed.read", "keyed.insert") if writes else ("keyed.read",))
