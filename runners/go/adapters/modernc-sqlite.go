@@ -4,7 +4,6 @@ package main
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"strconv"
 
 	driver "modernc.org/sqlite"
@@ -23,11 +22,7 @@ const primary = 0xFF // of an extended code
 type dialect struct{ sqlite.Dialect }
 
 func (dialect) Connect(options core.Options) (*sql.DB, error) {
-	var parameters []string
-	for _, pragma := range sqlite.Pragmas(options) {
-		parameters = append(parameters, fmt.Sprintf("_pragma=%s(%s)", pragma[0], pragma[1]))
-	}
-	name, err := sqlite.Name(options, parameters)
+	name, err := sqlite.NameWithPragmas(options)
 	if err != nil {
 		return nil, err
 	}

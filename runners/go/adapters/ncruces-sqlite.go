@@ -4,7 +4,6 @@ package main
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"strconv"
 
 	sqlite3 "github.com/ncruces/go-sqlite3"
@@ -22,11 +21,7 @@ func main() {
 type dialect struct{ sqlite.Dialect }
 
 func (dialect) Connect(options core.Options) (*sql.DB, error) {
-	var parameters []string
-	for _, pragma := range sqlite.Pragmas(options) {
-		parameters = append(parameters, fmt.Sprintf("_pragma=%s(%s)", pragma[0], pragma[1]))
-	}
-	name, err := sqlite.Name(options, parameters)
+	name, err := sqlite.NameWithPragmas(options)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ def toy(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_ours_are_what_the_package_holds() -> None:
-    assert len(ENGINES) == len(set(ENGINES)) == 22
+    assert len(ENGINES) == len(set(ENGINES)) == 23
     assert "toy" not in ENGINES
     assert all(engine.name == name and engine.deployments for name, engine in ENGINES.items())
 

@@ -58,6 +58,15 @@ func Pragmas(options core.Options) [][2]string {
 	return [][2]string{{"busy_timeout", "60000"}, {"journal_mode", "WAL"}, {"synchronous", "FULL"}}
 }
 
+// NameWithPragmas is the database's file as a URI with the settings of the path, for drivers that take `_pragma`.
+func NameWithPragmas(options core.Options) (string, error) {
+	var parameters []string
+	for _, pragma := range Pragmas(options) {
+		parameters = append(parameters, fmt.Sprintf("_pragma=%s(%s)", pragma[0], pragma[1]))
+	}
+	return Name(options, parameters)
+}
+
 // Name is the database's file as a URI, with these parameters.
 func Name(options core.Options, parameters []string) (string, error) {
 	path, err := options.Need("path")
