@@ -38,13 +38,13 @@ func Arrays(rows [][]any, width int) []any {
 	for at := range arrays {
 		switch rows[0][at].(type) {
 		case int64:
-			arrays[at] = array[int64](rows, at)
+			arrays[at] = sliceOf[int64](rows, at)
 		case float64:
-			arrays[at] = array[float64](rows, at)
+			arrays[at] = sliceOf[float64](rows, at)
 		case string:
-			arrays[at] = array[string](rows, at)
+			arrays[at] = sliceOf[string](rows, at)
 		case time.Time:
-			arrays[at] = array[time.Time](rows, at)
+			arrays[at] = sliceOf[time.Time](rows, at)
 		default:
 			arrays[at] = mixed(rows, at)
 		}
@@ -52,7 +52,7 @@ func Arrays(rows [][]any, width int) []any {
 	return arrays
 }
 
-func array[T any](rows [][]any, at int) any {
+func sliceOf[T any](rows [][]any, at int) any {
 	made := make([]T, len(rows))
 	for row := range rows {
 		value, ok := rows[row][at].(T)
