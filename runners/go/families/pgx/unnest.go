@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"rowpath/core"
 	"rowpath/families/postgresql"
@@ -32,42 +33,67 @@ func Unnest(ctx context.Context, connection *pgx.Conn, phase *core.Phase) (strin
 	return fmt.Sprintf("INSERT INTO %s (%s) SELECT * FROM unnest(%s)", phase.Table, names, values), nil
 }
 
-// Arrays are the columns of bound rows: slices of one type where there is no NULL.
+// Arrays are the columns of bound rows as a program has them: slices of one type, of pointers where there are NULLs.
 func Arrays(rows [][]any, width int) []any {
 	arrays := make([]any, width)
 	for at := range arrays {
-		switch rows[0][at].(type) {
+		switch first(rows, at).(type) {
 		case int64:
 			arrays[at] = sliceOf[int64](rows, at)
 		case float64:
 			arrays[at] = sliceOf[float64](rows, at)
+		case bool:
+			arrays[at] = sliceOf[bool](rows, at)
 		case string:
 			arrays[at] = sliceOf[string](rows, at)
+		case []byte:
+			arrays[at] = sliceOf[[]byte](rows, at)
 		case time.Time:
 			arrays[at] = sliceOf[time.Time](rows, at)
+		case pgtype.Date:
+			arrays[at] = sliceOf[pgtype.Date](rows, at)
+		case pgtype.Time:
+			arrays[at] = sliceOf[pgtype.Time](rows, at)
+		case pgtype.Interval:
+			arrays[at] = sliceOf[pgtype.Interval](rows, at)
+		case pgtype.Numeric:
+			arrays[at] = sliceOf[pgtype.Numeric](rows, at)
+		case pgtype.UUID:
+			arrays[at] = sliceOf[pgtype.UUID](rows, at)
 		default:
-			arrays[at] = mixed(rows, at)
+			arrays[at] = make([]*string, len(rows)) // nothing but NULL
 		}
 	}
 	return arrays
 }
 
-func sliceOf[T any](rows [][]any, at int) any {
-	made := make([]T, len(rows))
-	for row := range rows {
-		value, ok := rows[row][at].(T)
-		if !ok {
-			return mixed(rows, at)
+// first is the column's first value that is not NULL.
+func first(rows [][]any, at int) any {
+	for _, row := range rows {
+		if row[at] != nil {
+			return row[at]
 		}
-		made[row] = value
 	}
-	return made
+	return nil
 }
 
-func mixed(rows [][]any, at int) []any {
-	made := make([]any, len(rows))
+func sliceOf[T any](rows [][]any, at int) any {
+	values, nulls := make([]T, len(rows)), false
 	for row := range rows {
-		made[row] = rows[row][at]
+		if rows[row][at] == nil {
+			nulls = true
+			continue
+		}
+		values[row] = rows[row][at].(T)
 	}
-	return made
+	if !nulls {
+		return values
+	}
+	pointers := make([]*T, len(rows))
+	for row := range rows {
+		if rows[row][at] != nil {
+			pointers[row] = &values[row]
+		}
+	}
+	return pointers
 }
