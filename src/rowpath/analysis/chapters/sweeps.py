@@ -222,19 +222,20 @@ def grid(sweep: Sweep) -> Grid:
         )
         for path in sweep.lines
     )
-    where = f" ({fmt.clean(sweep.comparison)})" if sweep.comparison != "all paths" else ""
     note = (
         "Time per operation = fixed + rows × per row, fitted to least relative error in each set over the sizes "
         f"{sweep.least_rows} to {sweep.most_rows}; intervals over the sets. ≈ 0: not distinguishable from 0."
     )
-    return without_empty(of_lines(f"Growth of time with the number of rows{where}", lines, note))
+    return without_empty(of_lines(f"Growth of time with the number of rows{_where(sweep)}", lines, note))
 
 
 def _sentences(swept: tuple[Sweep, ...]) -> Iterator[Sentence]:
-    """Each bulk way's break-even with the fastest INSERT of values by its driver."""
+    """Each bulk way's break-even with the fastest INSERT of values by its driver, the earliest first."""
     for sweep in swept:
-        with_fastest = {found.name: found for found in reversed(sweep.break_evens)}
-        yield from (Sentence("batches", in_words(found)) for found in with_fastest.values())
+        where = f"{fmt.clean(sweep.comparison)}: " if len(swept) > 1 else ""
+        with_fastest = {found.name: found for found in reversed(sweep.break_evens)}.values()
+        for found in sorted(with_fastest, key=lambda one: one.from_rows or math.inf):
+            yield Sentence("batches", where + in_words(found))
 
 
 def in_words(found: BreakEven) -> str:
@@ -242,7 +243,8 @@ def in_words(found: BreakEven) -> str:
     name, insert = fmt.clean(found.name), fmt.clean(found.insert)
     if found.from_rows is None:
         return f"{name} does not surely lead {insert}."
-    return f"{name} surely leads {insert} from {fmt.count(found.from_rows)} rows a batch on."
+    rows = f"{fmt.count(found.from_rows)} row{'' if found.from_rows == 1 else 's'}"
+    return f"{name} surely leads {insert} from {rows} a batch on."
 
 
 def break_even_grid(sweep: Sweep) -> Grid:
@@ -250,13 +252,17 @@ def break_even_grid(sweep: Sweep) -> Grid:
     lines = (
         line(
             word("path", found.name),
-            word("leads", found.insert),
-            figure("from rows a batch on", fmt.count(found.from_rows) if found.from_rows else fmt.MISSING),
+            word("INSERT of values", found.insert),
+            figure("leads from rows a batch", fmt.count(found.from_rows)),
         )
         for found in sweep.break_evens
     )
     note = "The least measured size at which, as at every greater one, the ratio's interval lies below 1."
-    return of_lines("Break-even with an INSERT of values", lines, note)
+    return of_lines(f"Break-even with an INSERT of values{_where(sweep)}", lines, note)
+
+
+def _where(sweep: Sweep) -> str:
+    return f" ({fmt.clean(sweep.comparison)})" if sweep.comparison != "all paths" else ""
 
 
 def leading(sweep: Sweep) -> Iterator[tuple[str, str]]:

@@ -153,10 +153,22 @@ def test_a_bulk_way_breaks_even_with_the_insert_of_its_driver(tmp_path: Path) ->
         ("copy libpq", "multi-row libpq", 100),
         ("unnest libpq", "multi-row libpq", None),
     ]
-    assert set(analysis.answer.sentences) >= {
+    assert analysis.answer.sentences[:2] == (
         "copy libpq surely leads multi-row libpq from 100 rows a batch on.",
         "unnest libpq does not surely lead multi-row libpq.",
-    }
+    )
+    assert [row.cells for row in sweeps.break_even_grid(sweep).rows] == [
+        ("copy libpq", "multi-row libpq", "100"),
+        ("unnest libpq", "multi-row libpq", "–"),
+    ]
+
+
+def test_the_fastest_insert_of_a_driver_is_in_the_answer(tmp_path: Path) -> None:
+    slower = {"multi-row libpq statement=bound": (10_000.0, 9_000.0)}
+    analysis = batches(tmp_path, LOADS | slower)
+    (sweep,) = sweeps.CHAPTER.of(analysis)
+    assert len(sweep.break_evens) == 4
+    assert "unnest libpq does not surely lead multi-row libpq." in analysis.answer.sentences
 
 
 def test_three_sets_break_even_nowhere(tmp_path: Path) -> None:
