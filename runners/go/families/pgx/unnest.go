@@ -3,6 +3,7 @@ package pgx
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,10 +70,8 @@ func Arrays(rows [][]any, width int) []any {
 
 // first is the column's first value that is not NULL.
 func first(rows [][]any, at int) any {
-	for _, row := range rows {
-		if row[at] != nil {
-			return row[at]
-		}
+	if row := slices.IndexFunc(rows, func(row []any) bool { return row[at] != nil }); row >= 0 {
+		return rows[row][at]
 	}
 	return nil
 }
