@@ -1,7 +1,7 @@
 /* PostgreSQL through libpq. Statement modes: PQprepare once, PQexecParams, or a simple query with literals. Results
    whole, row by row, in chunks, by a server's cursor, as a COPY, or whole by PQenterPipelineMode. Text values of other
-   types are converted inside the clock; binary ones are decoded. Bulk ways: COPY … FROM STDIN, or one INSERT with as
-   many rows of placeholders as the protocol allows. */
+   types are converted inside the clock; binary ones are decoded. Bulk ways: COPY … FROM STDIN, one INSERT with as many
+   rows of placeholders as the protocol allows, or one INSERT from unnest() of arrays. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -197,9 +197,20 @@ func (a *adapter) inTransaction(one *statement, times int) core.Operation {
 }
 
 func (a *adapter) bulk(phase *core.Phase, rows [][]any) (core.Operation, error) {
-	store := map[string]func(pgx.Tx, *core.Phase, [][]any) error{"copy": copyIn, "batch": batch}[a.options.Get("bulk", "none")]
+	way := a.options.Get("bulk", "none")
+	store := map[string]func(pgx.Tx, *core.Phase, [][]any) error{"copy": copyIn, "batch": batch}[way]
+	if way == "unnest" {
+		sql, err := family.Unnest(ever, a.connection, phase)
+		if err != nil {
+			return nil, err
+		}
+		store = func(begun pgx.Tx, phase *core.Phase, rows [][]any) error {
+			_, err := begun.Exec(ever, sql, family.Arrays(rows, len(phase.ParameterColumns))...)
+			return err
+		}
+	}
 	if store == nil {
-		return nil, core.Unsupported("pgx has no bulk way %s", a.options.Get("bulk", "none"))
+		return nil, core.Unsupported("pgx has no bulk way %s", way)
 	}
 	bound, err := a.arguments(rows, false)
 	return core.Function(func(row int, counters *core.Counters) error {

@@ -14,7 +14,7 @@ from core.operation import Operation
 from families.libpq.adapter import LibpqAdapter, begun
 from families.postgresql.binary import reader
 from families.postgresql.connection import libpq_keywords
-from families.psycopg import copy, describe, pipeline
+from families.psycopg import copy, describe, pipeline, unnest
 from families.sql.blocks import block_size, in_blocks
 from families.sql.literals import with_literals
 from families.sql.placeholders import formatted
@@ -67,7 +67,7 @@ def with_loaders(connection):
 
 class Adapter(LibpqAdapter):
     errors = (psycopg.Error,)
-    bulk_ways = ("copy", "executemany")
+    bulk_ways = ("copy", "executemany", "unnest")
 
     def connect(self):
         wanted = self.options.get("implementation", psycopg.pq.__impl__)
@@ -84,6 +84,11 @@ class Adapter(LibpqAdapter):
     @property
     def binary(self):
         return self.options.get("format") == "binary"
+
+    @property
+    def keep(self):
+        """Whether a statement is prepared; shipped: the driver does by itself once one was executed five times."""
+        return None if self.shipped else self.options.get("statement") == "prepared"
 
     def prepare(self, phase, parameters):
         operation = self.operation(phase, parameters)
@@ -111,8 +116,7 @@ class Adapter(LibpqAdapter):
             return Operation(copy.rows_out(connection, phase, binary), arguments or [phase.sql])
         bound = parameters is not None and statement != "text"
         query = formatted(phase.sql) if bound else phase.sql
-        # Shipped: the driver prepares by itself once a statement was executed five times.
-        keep = None if self.shipped else statement == "prepared"
+        keep = self.keep
         result, _, size = self.options.get("result", "whole").partition(":")
         if result == "cursor" and phase.delivers:
             return Operation(self.through_cursor(query, bound, int(size)), arguments)
@@ -150,7 +154,9 @@ class Adapter(LibpqAdapter):
         connection = self.connection
         if way == "executemany":
             return self.executemany(phase, connection.transaction)
-        transaction = connection.transaction if self.shipped else nullcontext  # a COPY by itself is one
+        transaction = connection.transaction if self.shipped else nullcontext  # a statement by itself is one
+        if way == "unnest":
+            return Operation(unnest.rows_in(connection, phase, self.keep, transaction))
         return Operation(copy.rows_in(connection, phase, self.binary, transaction))
 
     def describe(self, sql):

@@ -166,6 +166,14 @@ impl Work {
         if !self.0.phase.is_bulk() {
             return self.0.rows_of(operation).try_for_each(|row| self.once(client, row, counters));
         }
+        if self.0.unnests {
+            let arrays = self.0.arrays(operation);
+            let given: Vec<_> = arrays.iter().map(|array| array as &(dyn ToSql + Sync)).collect();
+            return match &self.0.statement {
+                Some(statement) => executed(client.execute(statement, &given), counters),
+                None => executed(client.execute_typed(self.0.sql(0), &self.0.with_types(given)), counters),
+            };
+        }
         let mut writer = BinaryCopyInWriter::new(client.copy_in(self.0.sql(0)).map_err(failed)?, &self.0.types);
         for row in self.0.rows_of(operation) {
             writer.write_raw(self.0.given(row)).map_err(failed)?;

@@ -204,6 +204,14 @@ impl Work {
 
     /// What stands between BEGIN and COMMIT.
     async fn all(&self, client: &Client, operation: usize, counters: &mut Counters) -> Outcome<()> {
+        if self.0.unnests {
+            let arrays = self.0.arrays(operation);
+            let given: Vec<_> = arrays.iter().map(|array| array as &(dyn ToSql + Sync)).collect();
+            return match &self.0.statement {
+                Some(statement) => executed(client.execute(statement, &given).await, counters),
+                None => executed(client.execute_typed(self.0.sql(0), &self.0.with_types(given)).await, counters),
+            };
+        }
         if self.0.phase.is_bulk() {
             copy(client, &self.0, operation).await?;
             counters.executed();

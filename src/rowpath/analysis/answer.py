@@ -32,17 +32,18 @@ CHOSEN = {
     "layers": ("layers", "layers", "layers", "layers", "uncertain", "fastest", "time"),
     "pools": ("pools", "pools", "pools", "pools", "uncertain", "pools", "fastest", "time"),
     "poolers": ("poolers", "poolers", "poolers", "poolers", "uncertain", "fastest", "time"),
+    "batches": ("batches", "batches", "batches", "batches", "uncertain", "fastest", "time"),
     "": (
         "fastest", "fastest", "uncertain", "deployment", "parts", "language", "time", "driver", "published",
         "fastest", "deployment", "language", "time",
     ),
 }  # fmt: skip
 SHOWN = (
-    "sizing", "probe", "tried", "groups", "layers", "pools", "poolers", "fastest", "retrieval", "reading", "deployment",
-    "language", "driver", "parts", "time", "published", "conditions", "uncertain",
+    "sizing", "probe", "tried", "groups", "layers", "pools", "poolers", "batches", "fastest", "retrieval", "reading",
+    "deployment", "language", "driver", "parts", "time", "published", "conditions", "uncertain",
 )  # fmt: skip
 # Others: the weightiest first.
-AS_THEY_COME = ("sizing", "probe", "groups", "layers", "pools", "poolers", "retrieval", "fastest")
+AS_THEY_COME = ("sizing", "probe", "groups", "layers", "pools", "poolers", "batches", "retrieval", "fastest")
 # Of its paths' time, where a finding does not know the share itself.
 UNKNOWN_SHARE = {"error": 1.0, "warning": 0.5, "note": 0.05}
 LONGEST_TEXT = 76

@@ -204,6 +204,7 @@ _WORDS = (
     *("island", "jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble"),
 )
 _FIRST_ADDED = datetime(2001, 1, 1)
+_FIRST_READING = datetime(2024, 11, 28, tzinfo=UTC)
 
 
 def _items(seed: int, index: int) -> Row:
@@ -230,6 +231,20 @@ def _blobs(seed: int, index: int) -> Row:
     return index + 1, hashlib.shake_128(f"{seed} {index}".encode()).digest(length)
 
 
+def _readings(seed: int, index: int) -> Row:
+    """A reading of one of fifty power generators, one a second, each figure to two digits."""
+    bits, more = draw(seed, 2 * index), draw(seed, 2 * index + 1)
+    return (
+        index % 50 + 1,
+        _FIRST_READING + timedelta(seconds=index, microseconds=bits % 1_000_000),
+        (bits >> 20) % 1_000_000 / 100,
+        (22_000 + (bits >> 44) % 2_000) / 100,
+        (more & 0xFFFF) % 50_000 / 100,
+        (4_900 + (more >> 16) % 200) / 100,
+        ((more >> 32) % 12_000 - 2_000) / 100,
+    )
+
+
 _MADE: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
     "blobs": (("id", "data"), _blobs),
     "hits": (HITS_COLUMNS, _hits),
@@ -242,6 +257,7 @@ _MADE: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
         lambda seed, i: (f"{i + 1:010d}", f"{draw(seed, 2 * i):016x}{draw(seed, 2 * i + 1) >> 32:08x}"),
     ),
     "offsets": (("offset",), lambda _seed, index: (index,)),
+    "readings": (("generator", "ts", "power", "voltage", "current_a", "frequency", "temperature"), _readings),
     "tab1": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1),
     "tab1-changed": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1_changed),
     "types": (

@@ -29,7 +29,7 @@ DRIVERS = {
     "psqlodbc": "postgresql",
     "odbc-mariadb": "mariadb",
 }
-BINDING = ("multi-row", "array")  # ways that text has not
+BINDING = ("multi-row", "array", "unnest")  # ways that text has not
 WAYS = [
     (driver, statement, bulk)
     for driver in DRIVERS
@@ -131,7 +131,11 @@ def every_type(talk: Talk, without: tuple[str, ...]) -> tuple[Expected, Phase]:
 def test_every_type(driver: str, statement: str, bulk: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     """NULL, empty texts, the least and greatest values."""
     with Talk(driver, instance_of(driver, instances), statement=statement, bulk=bulk) as talk:
-        lost = {"copy-binary": ("interval", "array"), "libsqliteodbc": ("float32", "float64", "binary")}
+        lost = {
+            "copy-binary": ("interval", "array"),
+            "unnest": ("array",),
+            "libsqliteodbc": ("float32", "float64", "binary"),
+        }
         expected, phase = every_type(talk, lost.get(bulk, lost.get(driver, ())))
         talk.prepare(expected, phase, tmp_path)
         reply = talk.sample("every-type", operations=2, first=0)
@@ -139,11 +143,36 @@ def test_every_type(driver: str, statement: str, bulk: str, instances: dict[str,
         assert talk.stored(expected, phase, tmp_path) == expected.after_digest(phase, 2)
 
 
-@pytest.mark.parametrize("kept", ["interval", "array"])
-def test_no_binary_form(kept: str, instances: dict[str, Instance], tmp_path: Path) -> None:
-    with Talk("libpq", instance_of("libpq", instances), bulk="copy-binary") as talk:
+@pytest.mark.parametrize("statement", ["prepared", "bound"])
+def test_binary_arrays(statement: str, instances: dict[str, Instance], tmp_path: Path) -> None:
+    """NULL, empty texts, the least and greatest values, as elements in binary."""
+    with Talk("libpq", instance_of("libpq", instances), statement=statement, bulk="unnest", format="binary") as talk:
+        expected, phase = every_type(talk, ("interval", "array"))
+        talk.prepare(expected, phase, tmp_path)
+        assert talk.sample("every-type", operations=2, first=0).failure is None
+        assert talk.stored(expected, phase, tmp_path) == expected.after_digest(phase, 2)
+
+
+@pytest.mark.parametrize(
+    ("bulk", "form", "kept"),
+    [
+        ("copy-binary", "text", "interval"),
+        ("copy-binary", "text", "array"),
+        ("unnest", "binary", "interval"),
+        ("unnest", "binary", "array"),
+    ],
+)
+def test_no_binary_form(bulk: str, form: str, kept: str, instances: dict[str, Instance], tmp_path: Path) -> None:
+    with Talk("libpq", instance_of("libpq", instances), bulk=bulk, format=form) as talk:
         expected, phase = every_type(talk, tuple({"interval", "array"} - {kept}))
         with pytest.raises(RunnerFailure, match="no form of it"):
+            talk.prepare(expected, phase, tmp_path)
+
+
+def test_no_array_of_arrays(instances: dict[str, Instance], tmp_path: Path) -> None:
+    with Talk("libpq", instance_of("libpq", instances), bulk="unnest") as talk:
+        expected, phase = every_type(talk, ())
+        with pytest.raises(RunnerFailure, match="no array of it"):
             talk.prepare(expected, phase, tmp_path)
 
 

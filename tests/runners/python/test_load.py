@@ -27,6 +27,8 @@ POSTGRESQL_WAYS = [
     "psycopg executemany text tuned",
     "psycopg executemany text shipped",
     "psycopg one-by-one text tuned",
+    "psycopg unnest text tuned",
+    "psycopg unnest text shipped",
     "psycopg2 copy text tuned",
     "psycopg2 copy text shipped",
     "psycopg2 multi-row text tuned",
@@ -42,6 +44,7 @@ NOT_TAKEN = {
     "psycopg2": ("interval",),
     "asyncpg": ("date", "timestamp", "timestamptz"),
 }
+WITHOUT = {"unnest": ("array",)}  # what a bulk way cannot store
 
 
 @dataclass
@@ -112,7 +115,8 @@ def test_postgresql(kept: Callable[..., Talk], postgresql: dict[str, Any], case:
     talk = kept(driver)
     chosen = {"bulk": bulk, "format": form, "profile": profile, "statement": "bound", "transport": "unix"}
     talk.open(**postgresql, **chosen)
-    check_way(talk, Postgresql(), "transaction" if bulk == "one-by-one" else "bulk", NOT_TAKEN[driver])
+    lacking = (*NOT_TAKEN[driver], *WITHOUT.get(bulk, ()))
+    check_way(talk, Postgresql(), "transaction" if bulk == "one-by-one" else "bulk", lacking)
 
 
 @pytest.mark.parametrize(
@@ -132,13 +136,15 @@ def test_sqlite(kept: Callable[..., Talk], tmp_path: Path, way: str, profile: st
 
 
 def test_a_failed_operation_leaves_nothing(kept: Callable[..., Talk], postgresql: dict[str, Any]) -> None:
-    for driver, ways in (("psycopg", ("copy", "executemany")), ("psycopg2", ("copy", "multi-row", "executemany"))):
+    for driver, ways in (
+        ("psycopg", ("copy", "executemany", "unnest")),
+        ("psycopg2", ("copy", "multi-row", "executemany")),
+    ):
         for bulk in (*ways, ""):
             talk = kept(driver)
             talk.open(**postgresql, bulk=bulk, statement="bound", transport="unix", format="text")
-            storing = Storing.of(
-                Postgresql(), talk, "types", ("interval",), way="bulk" if bulk else "transaction", rows_per_operation=3
-            )
+            way, lacking = "bulk" if bulk else "transaction", ("interval", *WITHOUT.get(bulk, ()))
+            storing = Storing.of(Postgresql(), talk, "types", lacking, way=way, rows_per_operation=3)
             name = storing.prepare()
             twice = talk.sample(name, operations=4, lead_in_ns=0, first=0)
             assert (twice.operations, twice.failed) == (2, 2), (driver, bulk)

@@ -198,3 +198,24 @@ def test_the_estimate_knows_what_whole_tables_take() -> None:
     assert sums < large / 3, "one row leaves the server"
     parted: Select = {"driver": "psycopg", "clients": "1", "ranges": "bounds"}
     assert estimate_s(planned(parted, phases=("tpch.orders-ranges",))) == pytest.approx(large)
+
+
+def test_a_batch_beyond_the_parameters_of_a_statement_is_left_out_of_multi_row_only() -> None:
+    """PostgreSQL's protocol counts parameters in 16 bits; an array is one, whatever is in it."""
+    experiment, workloads = load_experiment("published-timescale-ingest")
+    plan = make_plan(experiment, workloads, {"driver": ("libpq",), "link": ("none",)}, seed=1)
+    workload = workloads["load-sizes"]
+    width = len(workload.tables["readings"].columns)
+    every = {f"load-sizes.{phase.name}" for phase in workload.phases}
+    fitting = {f"load-sizes.{phase.name}" for phase in workload.phases if phase.rows_per_operation * width < 1 << 16}
+    assert fitting < every
+    by_way: dict[str, list[set[str]]] = {}
+    for planned in plan.paths:
+        by_way.setdefault(planned.path.get("bulk"), []).append(set(planned.phases))
+    assert by_way == {"multi-row": [fitting] * 2, "unnest": [every] * 2, "copy": [every], "copy-binary": [every]}
+
+
+def test_rows_are_stored_from_arrays_only_where_it_is_named() -> None:
+    ways = [adapter.coordinates["bulk"] for adapter in every_adapter() if "bulk" in adapter.coordinates]
+    assert len([way for way in ways if "unnest" in way]) == 5
+    assert not [way for way in ways if way[0] == "unnest"]

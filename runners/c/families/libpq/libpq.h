@@ -34,9 +34,11 @@ typedef struct pq_operation {
     pg_copy_buffer copy;
     uint64_t rows;             /* bulk: of one execution */
     struct pq_operation *rest; /* bulk: for the rows that remain when `rows` do not divide an operation's */
+    Oid *elements;             /* bulk=unnest: the types in the arrays that are the parameters */
 } pq_operation;
 
-/* An operation that executes `sql`, whose placeholders are those of `rows` parameter rows; NULL after rp_fail. */
+/* An operation that executes `sql`, whose placeholders are those of `rows` parameter rows; NULL after rp_fail.
+   0 rows: a placeholder a column, of the type that `sql` casts it to. */
 pq_operation *pq_statement_of(pq_connection *connection, const rp_phase *phase, const char *sql, uint64_t rows);
 
 /* The same through a server's cursor, as a COPY to the client, and for the bulk ways. */

@@ -8,6 +8,7 @@ void pq_release(void *statement) {
     pq_operation *operation = statement;
     if (operation->rest != NULL) pq_release(operation->rest);
     free(operation->types);
+    free(operation->elements);
     free(operation->values);
     free(operation->lengths);
     free(operation->formats);
@@ -27,7 +28,7 @@ static bool prepare_on_server(pq_operation *operation) {
 }
 
 pq_operation *pq_statement_of(pq_connection *connection, const rp_phase *phase, const char *sql, uint64_t rows) {
-    size_t width = (size_t)phase->parameter_column_count, count = width * rows, room = count + 1;
+    size_t width = (size_t)phase->parameter_column_count, count = rows > 0 ? width * rows : width, room = count + 1;
     if (count > PQ_MOST_PARAMETERS) {
         rp_fail(RP_UNSUPPORTED, "", "%zu placeholders; the protocol allows %d", count, PQ_MOST_PARAMETERS);
         return NULL;
@@ -43,7 +44,7 @@ pq_operation *pq_statement_of(pq_connection *connection, const rp_phase *phase, 
     operation->lengths = calloc(room, sizeof *operation->lengths);
     operation->formats = calloc(room, sizeof *operation->formats);
     operation->scratch = calloc(room, sizeof *operation->scratch);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; rows > 0 && i < count; i++)
         operation->types[i] = pg_parameter_type(&phase->parameter_columns[i % width]);
     if (operation->mode != RP_PREPARED || prepare_on_server(operation)) return operation;
     pq_release(operation);

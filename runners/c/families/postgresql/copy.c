@@ -1,5 +1,5 @@
-/* COPY … FROM STDIN: rows of parameters as COPY's text, or in its binary format, sent in blocks.
-   Source: PostgreSQL's manual, "COPY", File Formats. */
+/* COPY … FROM STDIN: rows of parameters as COPY's text, or in its binary format, sent in blocks; and one column of them
+   as an array. Sources: PostgreSQL's manual, "COPY", File Formats, and "Arrays"; src/backend/utils/adt/arrayfuncs.c. */
 #include <stdlib.h>
 
 #include "postgresql.h"
@@ -97,29 +97,33 @@ static void put_numeric(pg_copy_buffer *copy, const char *text) {
     put_integer(copy, group, 2);
 }
 
+/* The length of a value's binary form and the form itself, as COPY and arrays have them. */
+static bool put_binary_value(pg_copy_buffer *copy, const rp_column *column, const rp_value *value) {
+    char scratch[RP_SCRATCH_BYTES];
+    size_t length;
+    bool wide = column->type == RP_INTEGER && column->bits > 64;
+    int size = value->type == column->type ? pg_put_binary(value, column, scratch) : -1;
+    if (value->type == RP_NULL) {
+        put_integer(copy, -1, 4);
+    } else if (size >= 0) {
+        put_integer(copy, size, 4);
+        put(copy, scratch, (size_t)size);
+    } else if (wide || (column->type == RP_DECIMAL && value->type == RP_DECIMAL)) {
+        put_numeric(copy, rp_value_text(value, scratch, &length));
+    } else if (value->type == column->type) {
+        put_integer(copy, value->length, 4);
+        put(copy, value->text, value->length);
+    } else {
+        return rp_fail(RP_UNSUPPORTED, "", "column %s: a value without a binary form", column->name);
+    }
+    return true;
+}
+
 static bool put_binary_row(pg_copy_buffer *copy, const rp_phase *phase, uint64_t row) {
     const rp_value *value = rp_parameters(phase, row);
     put_integer(copy, phase->parameter_column_count, 2);
-    for (int i = 0; i < phase->parameter_column_count; i++, value++) {
-        const rp_column *column = &phase->parameter_columns[i];
-        char scratch[RP_SCRATCH_BYTES];
-        size_t length;
-        bool wide = column->type == RP_INTEGER && column->bits > 64;
-        int size = value->type == column->type ? pg_put_binary(value, column, scratch) : -1;
-        if (value->type == RP_NULL) {
-            put_integer(copy, -1, 4);
-        } else if (size >= 0) {
-            put_integer(copy, size, 4);
-            put(copy, scratch, (size_t)size);
-        } else if (wide || (column->type == RP_DECIMAL && value->type == RP_DECIMAL)) {
-            put_numeric(copy, rp_value_text(value, scratch, &length));
-        } else if (value->type == column->type) {
-            put_integer(copy, value->length, 4);
-            put(copy, value->text, value->length);
-        } else {
-            return rp_fail(RP_UNSUPPORTED, "", "column %s: a value without a binary form", column->name);
-        }
-    }
+    for (int i = 0; i < phase->parameter_column_count; i++)
+        if (!put_binary_value(copy, &phase->parameter_columns[i], &value[i])) return false;
     return true;
 }
 
@@ -141,4 +145,51 @@ bool pg_copy_rows(pg_copy_buffer *copy, const rp_phase *phase, uint64_t row, uin
     }
     if (binary) put_integer(copy, -1, 2);
     return send_block(copy);
+}
+
+static void put_quoted(pg_copy_buffer *copy, const char *text, size_t length) {
+    char *to = room_for(copy, 2 * length), *start = to;
+    for (const char *end = text + length; text < end; text++) {
+        if (*text == '\\' || *text == '"') *to++ = '\\';
+        *to++ = *text;
+    }
+    copy->length += (size_t)(to - start);
+}
+
+static void put_text_element(pg_copy_buffer *copy, const rp_value *value) {
+    char scratch[RP_SCRATCH_BYTES];
+    size_t length;
+    if (value->type == RP_NULL) {
+        put(copy, "NULL", 4);
+        return;
+    }
+    put(copy, "\"", 1);
+    if (value->type == RP_BINARY) {
+        put_hexadecimal(copy, value->text, value->length);
+    } else {
+        const char *text = rp_value_text(value, scratch, &length);
+        put_quoted(copy, text, length);
+    }
+    put(copy, "\"", 1);
+}
+
+bool pg_put_array(pg_copy_buffer *copy, const rp_phase *phase, int column, uint64_t row, uint64_t count,
+                  unsigned element, bool binary) {
+    if (binary) {
+        put_integer(copy, 1, 4); /* dimensions */
+        put_integer(copy, 1, 4); /* NULLs may be in it */
+        put_integer(copy, element, 4);
+        put_integer(copy, (int64_t)count, 4);
+        put_integer(copy, 1, 4); /* the lower bound */
+    }
+    for (uint64_t at = row; at < row + count; at++) {
+        const rp_value *value = rp_parameters(phase, at) + column;
+        if (!binary) put(copy, at == row ? "{" : ",", 1);
+        if (!binary)
+            put_text_element(copy, value);
+        else if (!put_binary_value(copy, &phase->parameter_columns[column], value))
+            return false;
+    }
+    if (!binary) put(copy, "}", 2); /* with the closing NUL */
+    return true;
 }

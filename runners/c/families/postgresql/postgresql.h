@@ -76,4 +76,8 @@ typedef struct pg_copy_buffer {
 /* Sends parameter rows [row, row + count) on a connection that is in COPY … FROM STDIN. */
 bool pg_copy_rows(pg_copy_buffer *copy, const rp_phase *phase, uint64_t row, uint64_t count, bool binary);
 
+/* Appends one column of those rows as an array of the type `element`: as text, closed by NUL, or binary. */
+bool pg_put_array(pg_copy_buffer *copy, const rp_phase *phase, int column, uint64_t row, uint64_t count,
+                  unsigned element, bool binary);
+
 #endif

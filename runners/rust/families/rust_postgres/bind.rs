@@ -20,10 +20,10 @@ pub fn bound(row: &[Value], wanted: &[Engine]) -> Outcome<Vec<Bound>> {
     row.iter().zip(wanted).map(|(value, engine)| bind(value, engine)).collect()
 }
 
-/// Refuses columns that COPY in the binary format does not take as `bind` makes them.
-pub fn fits_copy(phase: &Phase, wanted: &[Engine]) -> Outcome<()> {
+/// Refuses columns that a binary COPY or array does not take as `bind` makes them.
+pub fn fits_binary(phase: &Phase, wanted: &[Engine]) -> Outcome<()> {
     for (column, engine) in phase.parameter_columns.iter().zip(wanted) {
-        if !is_for_copy(column, engine) {
+        if !is_binary(column, engine) {
             return Err(unsupported(format!("column {}: no binary form of {engine} here", column.name)));
         }
     }
@@ -68,7 +68,7 @@ fn bind(value: &Value, wanted: &Engine) -> Outcome<Bound> {
     })
 }
 
-fn is_for_copy(column: &Column, wanted: &Engine) -> bool {
+fn is_binary(column: &Column, wanted: &Engine) -> bool {
     let is_text = matches!(column.kind, Type::Char | Type::Varchar | Type::Text | Type::Json);
     let has_text =
         *wanted == Engine::JSON || <String as ToSql>::accepts(wanted) || matches!(wanted.kind(), Kind::Enum(_));
@@ -108,6 +108,20 @@ pub fn declared(column: &Column) -> Engine {
 
 fn narrowed<T>(values: &[Option<i64>], narrow: impl Fn(i64) -> T) -> Vec<Option<T>> {
     values.iter().map(|value| value.map(&narrow)).collect()
+}
+
+/// A parameter as an element of an array of its type.
+#[derive(Debug)]
+pub struct Element<'a>(pub &'a (dyn ToSql + Sync + Send));
+
+impl ToSql for Element<'_> {
+    fn to_sql(&self, wanted: &Engine, out: &mut BytesMut) -> Written {
+        self.0.to_sql_checked(wanted, out)
+    }
+    fn accepts(_: &Engine) -> bool {
+        true
+    }
+    to_sql_checked!();
 }
 
 type Written = Result<IsNull, Box<dyn Error + Sync + Send>>;

@@ -7,7 +7,7 @@ mod row;
 pub mod statements;
 mod text_row;
 
-pub use bind::{Bound, bound, declared, fits_copy};
+pub use bind::{Bound, Element, bound, declared, fits_binary};
 pub use describe::{OF_TYPES, column};
 pub use row::Width;
 

@@ -1,10 +1,10 @@
 //! A phase's SQL with its parameters, ready to be sent.
-use super::{Bound, Width, bound, declared, failed, fits_copy};
+use super::{Bound, Element, Width, bound, declared, failed, fits_binary};
 use crate::core::{Counters, DescribedColumn, Options, Outcome, Phase, Rows, Source, take, unsupported};
 use crate::families::sqltext::Mode;
 use crate::families::{postgresql, sqltext};
 use std::sync::Arc;
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::{Kind, ToSql, Type};
 use tokio_postgres::{Row, Statement};
 
 /// A phase's SQL: a statement or one text with parameters, or a text for each row.
@@ -16,6 +16,7 @@ pub struct Statements {
     pub types: Vec<Type>,
     bound: Vec<Vec<Bound>>,
     pub statement: Option<Statement>,
+    pub unnests: bool,
 }
 
 impl Statements {
@@ -24,12 +25,13 @@ impl Statements {
         phase: &Arc<Phase>,
         rows: &Arc<Rows>,
         options: &Options,
-        prepare: impl AsyncFnOnce(&str) -> Outcome<Statement>,
+        mut prepare: impl AsyncFnMut(&str) -> Outcome<Statement>,
     ) -> Outcome<Statements> {
         if phase.kind == "null" {
             return Err(unsupported("this path has no operation of kind null"));
         }
-        if phase.is_bulk() && !options.is("bulk", "copy") {
+        let unnests = options.is("bulk", "unnest");
+        if phase.is_bulk() && !unnests && !options.is("bulk", "copy") {
             return Err(unsupported(format!("this driver has no bulk way {}", options.get("bulk", "none"))));
         }
         let mode = Mode::of(options);
@@ -45,8 +47,14 @@ impl Statements {
         }
         made.bound = rows.iter().map(|row| bound(row, &made.types)).collect::<Outcome<_>>()?;
         if phase.is_bulk() {
-            fits_copy(phase, &made.types)?;
-            made.sql = vec![postgresql::copy_in(phase)];
+            fits_binary(phase, &made.types)?;
+            made.sql = vec![if unnests { unnest(phase, &made.types)? } else { postgresql::copy_in(phase) }];
+        }
+        if phase.is_bulk() && unnests {
+            let statement = prepare(&made.sql[0]).await?;
+            made.types = statement.params().to_vec();
+            made.statement = (mode == Mode::Prepared).then_some(statement);
+            made.unnests = true;
         }
         Ok(made)
     }
@@ -54,7 +62,8 @@ impl Statements {
     fn new(phase: &Arc<Phase>, options: &Options, sql: Vec<String>) -> Statements {
         let is_whole = options.get("result", "whole") == "whole";
         let (types, bound) = (Vec::new(), Vec::new());
-        Statements { phase: phase.clone(), mode: Mode::of(options), is_whole, sql, types, bound, statement: None }
+        let (mode, statement) = (Mode::of(options), None);
+        Statements { phase: phase.clone(), mode, is_whole, sql, types, bound, statement, unnests: false }
     }
 
     /// The text of a row's statement.
@@ -75,6 +84,17 @@ impl Statements {
         self.given(row).zip(self.types.iter().cloned())
     }
 
+    /// Parameters, each with its type.
+    pub fn with_types<'a>(&self, given: Vec<&'a (dyn ToSql + Sync)>) -> Vec<(&'a (dyn ToSql + Sync), Type)> {
+        given.into_iter().zip(self.types.iter().cloned()).collect()
+    }
+
+    /// An operation's parameter rows as an array for each column.
+    pub fn arrays(&self, operation: usize) -> Vec<Vec<Element<'_>>> {
+        let rows = &self.bound[self.rows_of(operation)];
+        (0..self.types.len()).map(|at| rows.iter().map(|row| Element(row[at].as_ref())).collect()).collect()
+    }
+
     /// Takes every value of a row.
     #[inline]
     pub fn take(&self, row: &(impl Source + Width), counters: &mut Counters) -> Outcome<()> {
@@ -87,6 +107,20 @@ impl Statements {
         let times = self.phase.times();
         operation * times..(operation + 1) * times
     }
+}
+
+/// INSERT … SELECT * FROM unnest($1::int4[], …) of a phase's rows, whose columns have these types.
+fn unnest(phase: &Phase, types: &[Type]) -> Outcome<String> {
+    let (mut names, mut arrays) = (Vec::new(), Vec::new());
+    for (column, element) in phase.parameter_columns.iter().zip(types) {
+        if matches!(element.kind(), Kind::Array(_)) {
+            // unnest takes arrays of arrays apart
+            return Err(unsupported(format!("column {}: bulk=unnest has no array of it", column.name)));
+        }
+        names.push(column.name.as_str());
+        arrays.push(format!("${}::{}[]", names.len(), element.name()));
+    }
+    Ok(format!("INSERT INTO {} ({}) SELECT * FROM unnest({})", phase.table, names.join(", "), arrays.join(", ")))
 }
 
 /// The columns of a prepared query; `ask` executes a query that delivers one row.

@@ -1,19 +1,21 @@
-"""How a path's time grows with the size of the result: time = fixed + rows × per row, and where two paths cross."""
+"""How a path's time grows with its rows: time = fixed + rows × per row, where two paths cross, which batch leads."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rowpath import text as fmt
+from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.chapters import cost_models
 from rowpath.analysis.chapters.cost_models import Coefficient
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
-from rowpath.analysis.statistics.intervals import Interval, student
+from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, student
 from rowpath.drawing.grid import Grid, figure, line, of_lines, without_empty, word
 from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Section, of_chart
@@ -23,6 +25,7 @@ from rowpath.model.grouping import grouped
 
 LEAST_SIZES = 3
 REGIME = "steady"
+INSERTS = ("multi-row", "batch", "executemany")  # the bulk ways that store rows by an INSERT of values
 
 
 class SweepLine(Frozen, frozen=True):
@@ -43,6 +46,14 @@ class Leader(Frozen, frozen=True):
     high: float | None
 
 
+class BreakEven(Frozen, frozen=True):
+    """The least size from which on a driver's bulk way surely leads its INSERT of values; None: from none."""
+
+    name: str
+    insert: str
+    from_rows: int | None
+
+
 class Sweep(Frozen, frozen=True):
     """How the paths of one comparison grow with the size of the result, and which leads from which size on."""
 
@@ -51,6 +62,7 @@ class Sweep(Frozen, frozen=True):
     most_rows: int
     lines: tuple[SweepLine, ...]
     leaders: tuple[Leader, ...]
+    break_evens: tuple[BreakEven, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,6 +150,7 @@ def sweeps(evidence: Evidence) -> tuple[Sweep, ...]:
             most_rows=sizes[-1],
             lines=tuple(fitted.shown for fitted in sorted(group, key=lambda fitted: fitted.at(sizes[-1]))),
             leaders=tuple(_leaders(group, sizes[0], sizes[-1])),
+            break_evens=tuple(_break_evens(evidence, sorted(group, key=lambda fitted: fitted.at(sizes[-1])))),
         )
         for comparison, group in together.items()
     )
@@ -159,11 +172,42 @@ def _leaders(group: list[FittedLine], least: int, most: int) -> Iterator[Leader]
         yield Leader(leader.path.name, rows, *(interval.ratios[1:] if interval else (None, None)))
 
 
+def _break_evens(evidence: Evidence, fastest_first: list[FittedLine]) -> Iterator[BreakEven]:
+    """Each bulk way against each INSERT of values by the same driver, where enough sets decide."""
+    paths = [fitted.path for fitted in fastest_first]
+    inserts = [path for path in paths if path.get("bulk") in INSERTS]
+    others = [path for path in paths if path.get("bulk") not in (*INSERTS, "none")]
+    for insert, other in itertools.product(inserts, others):
+        leads = list(_leads(evidence, other, insert)) if _beside(insert) == _beside(other) else []
+        if leads:
+            at_the_end = itertools.takewhile(lambda size: size[1], reversed(leads))
+            yield BreakEven(other.name, insert.name, min((rows for rows, _leads in at_the_end), default=None))
+
+
+def _beside(path: PathRecord) -> dict[str, str]:
+    """What two paths have in common that store the same rows by the same driver."""
+    return {key: value for key, value in path.coordinates.items() if key not in ("bulk", "statement")}
+
+
+def _leads(evidence: Evidence, path: PathRecord, insert: PathRecord) -> Iterator[tuple[int, bool]]:
+    """The sizes in order, and whether the path surely takes less time than the INSERT."""
+    sweep = evidence.journal.run.experiment.sweep
+    for phase, rows in sorted(sizes_of(evidence).items(), key=lambda size: size[1]):
+        workload = sweep.workload if sweep else ""
+        one, two = (evidence.sound_cell(each.path_id, workload, phase, REGIME) for each in (path, insert))
+        interval = evidence.cells.interval(one, two) if one and two else None
+        if interval and interval.sets >= SETS_FOR_CLAIMS:
+            yield rows, interval.high < 0
+
+
 def _sections(swept: tuple[Sweep, ...], lookup: Lookup) -> Iterator[Section]:
     for number, sweep in enumerate(swept):
         named = [f"{fmt.clean(name)} ({sizes})" for name, sizes in leading(sweep)]
         sentence = f"Fastest by number of rows: {', then '.join(named)}." if named else ""
         yield Section(f"sweep-{number}", grid(sweep), of_chart(sentence, _chart(sweep, lookup)), leading=True)
+        if sweep.break_evens:
+            answer = of_chart(" ".join(sentence.text for sentence in _sentences((sweep,))))
+            yield Section(f"break-even-{number}", break_even_grid(sweep), answer, leading=True)
 
 
 def grid(sweep: Sweep) -> Grid:
@@ -178,12 +222,47 @@ def grid(sweep: Sweep) -> Grid:
         )
         for path in sweep.lines
     )
-    where = f" ({fmt.clean(sweep.comparison)})" if sweep.comparison != "all paths" else ""
     note = (
         "Time per operation = fixed + rows × per row, fitted to least relative error in each set over the sizes "
         f"{sweep.least_rows} to {sweep.most_rows}; intervals over the sets. ≈ 0: not distinguishable from 0."
     )
-    return without_empty(of_lines(f"Growth of time with the number of rows{where}", lines, note))
+    return without_empty(of_lines(f"Growth of time with the number of rows{_where(sweep)}", lines, note))
+
+
+def _sentences(swept: tuple[Sweep, ...]) -> Iterator[Sentence]:
+    """Each bulk way's break-even with the fastest INSERT of values by its driver, the earliest first."""
+    for sweep in swept:
+        where = f"{fmt.clean(sweep.comparison)}: " if len(swept) > 1 else ""
+        with_fastest = {found.name: found for found in reversed(sweep.break_evens)}.values()
+        for found in sorted(with_fastest, key=lambda one: one.from_rows or math.inf):
+            yield Sentence("batches", where + in_words(found))
+
+
+def in_words(found: BreakEven) -> str:
+    """From how many rows on one leads the other, as a sentence."""
+    name, insert = fmt.clean(found.name), fmt.clean(found.insert)
+    if found.from_rows is None:
+        return f"{name} does not surely lead {insert}."
+    rows = f"{fmt.count(found.from_rows)} row{'' if found.from_rows == 1 else 's'}"
+    return f"{name} surely leads {insert} from {rows} a batch on."
+
+
+def break_even_grid(sweep: Sweep) -> Grid:
+    """A line for each bulk way and INSERT of values."""
+    lines = (
+        line(
+            word("path", found.name),
+            word("INSERT of values", found.insert),
+            figure("leads from rows a batch", fmt.count(found.from_rows)),
+        )
+        for found in sweep.break_evens
+    )
+    note = "The least measured size at which, as at every greater one, the ratio's interval lies below 1."
+    return of_lines(f"Break-even with an INSERT of values{_where(sweep)}", lines, note)
+
+
+def _where(sweep: Sweep) -> str:
+    return f" ({fmt.clean(sweep.comparison)})" if sweep.comparison != "all paths" else ""
 
 
 def leading(sweep: Sweep) -> Iterator[tuple[str, str]]:
@@ -217,11 +296,11 @@ def _chart(sweep: Sweep, lookup: Lookup) -> Chart | None:
     return of_curves(
         "Time per operation by number of rows; the table holds the fitted figures",
         "time per operation",
-        "rows of a result",
+        "rows of a batch" if any(phase.kind == "load" for phase in workload.phases) else "rows of a result",
         curves,
         fmt.duration,
         "A point is the median time of the sets.",
     )
 
 
-CHAPTER = Chapter("sweeps", sweeps, _sections)
+CHAPTER = Chapter("sweeps", sweeps, _sections, _sentences)

@@ -115,3 +115,67 @@ def test_a_single_leader_leads_everywhere() -> None:
     grid = sweeps.grid(sweep)
     assert grid.rows[0].cells[1] == "≈ 0"
     assert "all sizes" in grid.rows[0].cells
+
+
+BATCHES = {phase.name: phase.rows_per_operation for phase in load_workload("load-sizes").phases}
+
+
+def batches(tmp_path: Path, lines: dict[str, tuple[float, float]], sets: int = 6) -> Analysis:
+    """A run of loads in which each path's time is its line's; a path's name begins with its bulk way."""
+    paths = []
+    for name, (fixed, row) in lines.items():
+        costs = {f"load-sizes.{phase}": fixed + row * rows for phase, rows in BATCHES.items()}
+        if name.startswith("multi-row"):
+            del costs["load-sizes.batch-10000"]
+        bulk, _, driver = name.partition(" ")
+        words = f"postgresql server c {driver} transport=tcp bulk={bulk}"
+        paths.append(journal_factory.path(name, words, costs))
+    experiment = {"sweep": {"workload": "load-sizes"}}
+    made = journal_factory.records(
+        journal_factory.Run(paths=paths, sets=sets, rounds=5, regimes=("steady",), experiment=experiment)
+    )
+    made[0] |= {"workloads": {"load-sizes": msgspec.to_builtins(load_workload("load-sizes"))}}
+    return analyse(journal_factory.write(tmp_path, made))
+
+
+LOADS = {
+    "multi-row libpq": (10_000.0, 3_000.0),
+    "copy libpq": (60_000.0, 1_000.0),  # at 10 rows 70 µs against 40, at 100 rows 160 against 310
+    "unnest libpq": (20_000.0, 4_000.0),
+    "copy pgx": (10.0, 1.0),
+}
+
+
+def test_a_bulk_way_breaks_even_with_the_insert_of_its_driver(tmp_path: Path) -> None:
+    analysis = batches(tmp_path, LOADS)
+    (sweep,) = sweeps.CHAPTER.of(analysis)
+    assert [(one.name, one.insert, one.from_rows) for one in sweep.break_evens] == [
+        ("copy libpq", "multi-row libpq", 100),
+        ("unnest libpq", "multi-row libpq", None),
+    ]
+    assert analysis.answer.sentences[:2] == (
+        "copy libpq surely leads multi-row libpq from 100 rows a batch on.",
+        "unnest libpq does not surely lead multi-row libpq.",
+    )
+    assert [row.cells for row in sweeps.break_even_grid(sweep).rows] == [
+        ("copy libpq", "multi-row libpq", "100"),
+        ("unnest libpq", "multi-row libpq", "–"),
+    ]
+
+
+def test_the_fastest_insert_of_a_driver_is_in_the_answer(tmp_path: Path) -> None:
+    slower = {"multi-row libpq statement=bound": (10_000.0, 9_000.0)}
+    analysis = batches(tmp_path, LOADS | slower)
+    (sweep,) = sweeps.CHAPTER.of(analysis)
+    assert len(sweep.break_evens) == 4
+    assert "unnest libpq does not surely lead multi-row libpq." in analysis.answer.sentences
+
+
+def test_three_sets_break_even_nowhere(tmp_path: Path) -> None:
+    (sweep,) = sweeps.CHAPTER.of(batches(tmp_path, LOADS, sets=3))
+    assert sweep.break_evens == ()
+
+
+def test_reads_have_no_break_even(tmp_path: Path) -> None:
+    (sweep,) = sweeps.CHAPTER.of(swept(tmp_path, {"start": QUICK_START, "rows": QUICK_ROWS}))
+    assert sweep.break_evens == ()
