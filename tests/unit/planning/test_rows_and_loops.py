@@ -57,6 +57,7 @@ def test_named_they_are_taken() -> None:
     [
         ("psycopg", {"loop": "uvloop"}, "only concurrency=tasks has an event loop"),
         ("asyncpg", {"loop": "uvloop", "concurrency": "processes"}, "only concurrency=tasks has an event loop"),
+        ("psycopg", {"loop": "uvloop", "concurrency": "tasks", "version": "3.3.8"}, "without uvloop"),
         ("psycopg", {"rows": "dict", "layer": "django"}, "a layer hands over its own objects"),
         ("psycopg", {"concurrency": "tasks", "layer": "django"}, "layers above psycopg have no tasks"),
         ("psycopg", {"concurrency": "tasks", "pool": "psycopg_pool"}, "concurrency=threads"),
