@@ -43,6 +43,7 @@ CORE_PACKAGE = "xxhash"
 CHECKED = ("--require-hashes", "--no-deps", "-r")
 COMPILED_LOCK = "compiled.lock"
 COMPILED_PACKAGES = {"mariadb_config": "libmariadb-dev", "pg_config": "libpq-dev"}  # of Debian, with each program
+VARIANTS = ("engine", "implementation", "loop")  # coordinates whose values need packages of their own
 FAILED = "failed"  # instead of it: why a driver could not be compiled
 
 log = logging.getLogger("rowpath")
@@ -88,18 +89,20 @@ def own_requirement(adapter: Adapter, version: str) -> str:
 def variants_of(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
     """The adapter as a path needs it; without a path as each of its engines does.
 
-    `build.engine.NAME` and `build.implementation.NAME` hold what is there instead of the adapter's own.
+    `build.engine.NAME`, `build.implementation.NAME` and `build.loop.NAME` hold what is there instead of the adapter's
+    own.
     """
     if path is None:
         engines = adapter.build.get("engine", {})
         return [variants_of(adapter, AccessPath.of({"engine": name}))[0] for name in engines] or [adapter]
     own: dict[str, Any] = {}
-    for key in ("engine", "implementation"):
+    for key in VARIANTS:
         own |= adapter.build.get(key, {}).get(path.get(key), {})
     for above in (adapter.layer_of(path), adapter.pool_of(path)):
         if above:
             requirement = [_name(above.requirement)] if above.requirement else []
-            own["packages"] = [*adapter.build.get("packages", ()), *requirement, *above.packages]
+            packages = own.get("packages", adapter.build.get("packages", ()))
+            own["packages"] = [*packages, *requirement, *above.packages]
     return [structs.replace(adapter, build=adapter.build | own) if own else adapter]
 
 
@@ -187,7 +190,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     every_path = list(paths)
     for adapter, version in adapters:
         named = [path for path in every_path if path.driver == adapter.driver and path.version in (version, "none")]
-        variants = {(path.engine, path.get("implementation"), path.layer, path.pool): path for path in named}
+        variants = {tuple(map(path.get, (*VARIANTS, "layer", "pool"))): path for path in named}
         for variant in [variants_of(adapter, path)[0] for path in variants.values()] or [adapter]:
             if _absent(variant, version) != []:
                 by_environment.setdefault(environment_of(variant, version), []).append((variant, version))

@@ -11,7 +11,9 @@ from families.postgresql.connection import address, numbered, plain, tls
 from families.postgresql.facts import server_facts
 from families.python_ssl.context import context
 from families.sql.literals import literal, with_literals
+from families.sql.rows import reads, row_class
 
+ROWS = {"tuple": tuple, "dict": dict}  # by a program's own conversion: the driver's are records
 SSL = {"off": {"ssl": False}, "on": {"ssl": "require"}, "default": {}}
 
 
@@ -39,6 +41,19 @@ async def set_codecs(connection):
     await connection.set_type_codec(
         "interval", schema="pg_catalog", format="tuple", encoder=to_interval, decoder=from_interval
     )
+
+
+def converted(execute, convert, each):
+    """The same, each record converted as a program would; `each`: it gives an asynchronous iterator."""
+
+    async def rows(argument):
+        return [convert(record) for record in await execute(argument)]
+
+    async def one_by_one(argument):
+        async for record in execute(argument):
+            yield convert(record)
+
+    return one_by_one if each else rows
 
 
 class Adapter(AsyncAdapter):
@@ -72,6 +87,14 @@ class Adapter(AsyncAdapter):
         return self.connection.get_server_pid()
 
     def prepare(self, phase, parameters):
+        operation = self.fetching(phase, parameters)
+        operation.reads = reads(self.options, phase)
+        if convert := ROWS.get(row_class(self.options, phase)):
+            operation.execute = converted(operation.execute, convert, operation.each)
+        return operation
+
+    def fetching(self, phase, parameters):
+        """The operation of a phase, its rows as the driver's records."""
         connection = self.connection
         query = numbered(phase.sql) if phase.parameter_columns else phase.sql  # a ? may be an operator
         if phase.kind == "connect":
@@ -136,7 +159,7 @@ class Adapter(AsyncAdapter):
             "autocommit": "off" if connection.is_in_transaction() else "on",
             "tls": "off" if secured is None else "on",
             "client_encoding": connection.get_settings().client_encoding,
-            "event_loop": type(self.event_loop).__name__,
+            "event_loop": self.loop_class,
         }
         server = server_facts(lambda sql: self.wait(connection.fetchval(sql)), settings)
         return {"driver_version": asyncpg.__version__, **server}

@@ -108,7 +108,7 @@ class Adapter(AsyncAdapter):
             "autocommit": "on",  # seen on the wire: it begins a transaction only when it is asked to
             "tls": self.one(TLS),
             "pool": self.pool.status().max_size,
-            "event_loop": type(self.event_loop).__name__,
+            "event_loop": self.loop_class,
         }
         return {"driver_version": importlib.metadata.version("psqlpy"), **server_facts(self.one, settings)}
 

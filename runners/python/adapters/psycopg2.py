@@ -11,6 +11,7 @@ from families.libpq.adapter import LibpqAdapter, begun, column_names, copy_comma
 from families.postgresql.connection import libpq_keywords
 from families.sql.blocks import block_size, in_blocks
 from families.sql.placeholders import formatted
+from families.sql.rows import reads
 from families.text.values import interval
 
 INTERVAL_OID, INTERVALS_OID = 1186, 1187
@@ -18,6 +19,13 @@ INTERVAL_OID, INTERVALS_OID = 1186, 1187
 INTERVAL = extensions.new_type((INTERVAL_OID,), "INTERVAL", lambda text, _: None if text is None else interval(text))
 INTERVALS = extensions.new_array_type((INTERVALS_OID,), "INTERVAL[]", INTERVAL)
 ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+CURSORS = {
+    "dict": extras.DictCursor,
+    "real-dict": extras.RealDictCursor,
+    "namedtuple": extras.NamedTupleCursor,
+}
 
 
 def copy_field(value):
@@ -48,6 +56,11 @@ class Adapter(LibpqAdapter):
         return connection
 
     def prepare(self, phase, parameters):
+        operation = self.operation(phase, parameters)
+        operation.reads = reads(self.options, phase)
+        return operation
+
+    def operation(self, phase, parameters):
         query = formatted(phase.sql) if parameters is not None else phase.sql
         if phase.kind == "connect":
             return Operation(
@@ -56,7 +69,7 @@ class Adapter(LibpqAdapter):
         result, _, size = self.options.get("result", "whole").partition(":")
         if result == "cursor" and phase.delivers:
             return Operation(self.through_cursor(query, int(size)), parameters)
-        cursor = self.connection.cursor()
+        cursor = self.connection.cursor(**self.row_class)
         execute = cursor.execute
         if not phase.delivers:
             return Operation(lambda row: execute(query, row or None), parameters)
@@ -68,6 +81,12 @@ class Adapter(LibpqAdapter):
         size = block_size(self.options)
         return Operation(in_blocks(rows, size) if size else rows, parameters)
 
+    @property
+    def row_class(self):
+        """What `cursor()` takes so that rows are of the class that `rows` names."""
+        form = self.options.get("rows", "none")
+        return {"cursor_factory": CURSORS[form]} if form in CURSORS else {}
+
     def through_cursor(self, query, size):
         """One transaction per operation, its rows `size` a round trip through a cursor in the server."""
         connection = self.connection
@@ -75,7 +94,7 @@ class Adapter(LibpqAdapter):
         def rows(row):
             connection.autocommit = False  # the driver refuses such a cursor with it
             try:
-                with connection, connection.cursor("rows") as cursor:
+                with connection, connection.cursor("rows", **self.row_class) as cursor:
                     cursor.itersize = size
                     cursor.execute(query, row or None)
                     yield

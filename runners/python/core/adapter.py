@@ -22,6 +22,11 @@ class Adapter:
     def __init__(self, options):
         self.options = options
 
+    @classmethod
+    def of(cls, options):
+        """The adapter for an `open`: another class where the driver is asynchronous or not, as `concurrency` says."""
+        return cls(options)
+
     def connect(self):
         """Connect and log in: the part of `open` that is timed. Returns notes on the connection (`delivers`)."""
         return {}

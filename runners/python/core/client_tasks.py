@@ -1,6 +1,7 @@
 """Asynchronous drivers: the measured loop as a coroutine, and several clients as tasks on one event loop."""
 
 import asyncio
+import importlib
 from time import perf_counter_ns, thread_time_ns
 
 from core.adapter import Adapter
@@ -12,6 +13,12 @@ from core.shared_counters import WORKS
 LOOK_NS = 10_000_000
 
 
+def new_event_loop(options):
+    """asyncio's own event loop, or that of the package that the coordinate `loop` names."""
+    name = options.get("loop", "none")
+    return (asyncio if name == "none" else importlib.import_module(name)).new_event_loop()
+
+
 class AsyncAdapter(Adapter):
     """An adapter whose `connection` is used by `await`; its `transaction` returns coroutine functions."""
 
@@ -20,13 +27,19 @@ class AsyncAdapter(Adapter):
     def __init__(self, options, event_loop=None):
         super().__init__(options)
         self._owns = event_loop is None
-        self.event_loop = event_loop or asyncio.new_event_loop()
+        self.event_loop = event_loop or new_event_loop(options)
 
     def another(self):
         """One more client's adapter on the same event loop."""
         other = type(self)(self.options, self.event_loop)
         other.connect()
         return other
+
+    @property
+    def loop_class(self):
+        """Which event loop it is, for `facts`."""
+        kind = type(self.event_loop)
+        return kind.__name__ if kind.__module__.startswith("asyncio.") else f"{kind.__module__}.{kind.__name__}"
 
     def wait(self, awaitable):
         """Run the event loop until this is done; returns its result."""

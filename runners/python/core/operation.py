@@ -11,11 +11,13 @@ class Operation:
     a value that arrives as text and is to become the natural type, else None. `pipelined`, where the driver has
     pipelines, takes a list of arguments and gives a list of as many iterables; that of a failed operation raises.
     `readers` has one entry per column: a function, used outside of the clock only, that gives the natural value of a
-    form that is the driver's own, else None.
+    form that is the driver's own, else None. `reads` has one entry per column where the rows are no tuples: the source,
+    after the row's own, that reads its value (`['id']`, `.id`).
     """
 
     pipelined = None
     readers = ()
+    reads = ()
 
     def __init__(self, execute, arguments=None, converters=None, prepare_ns=0, connect=None, close=None):
         self.execute = execute

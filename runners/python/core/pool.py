@@ -178,7 +178,7 @@ class LendingOperation(Operation):
 
     def __init__(self, pool, source, works, own):
         super().__init__(own.execute, own.arguments, own.converters, own.prepare_ns)
-        self.readers = own.readers
+        self.readers, self.reads = own.readers, own.reads
         self.pool, self.source, self.works = pool, source, works
         self.wait = pool.waited
         self.each = False

@@ -9,6 +9,8 @@ Generated for a query of a timestamp that arrives as text and a nullable integer
         try: n0 = convert0(v0); total += n0.second + (1 if v1 is None else v1); rows += 1
         except Exception: total += touched(v0, v1); rows += 1
 
+Of rows that are no tuples each value is read first, as a program would: `v0 = row.id`.
+
 A `try` costs nothing where nothing is raised. `touched` is a function that takes values of any kind. A total that is no
 int means that a value was of another kind without failing: the block is then repeated, uncounted, with `touched` only.
 """
@@ -157,6 +159,7 @@ class Sampler:
             scope.update(zip(("begin", "commit", "rollback"), transaction, strict=True))
         self._careful = False
         self._natural, self._read = each(self.converters), each(operation.readers)
+        self._in_order = in_order(operation.reads)
         self._touches = [touch_function(column, self._notice) for column in columns]
         scope["touched"] = self._touched
         self._scope = scope
@@ -247,10 +250,14 @@ class Sampler:
         return f"{wait}begin()\n{operation}{wait}commit()\n", ROLLBACK.format(wait=wait)
 
     def _row(self):
+        if self.operation.reads:
+            return "row"
         return "".join(f"v{i}, " for i in range(len(self.columns))) or "()"
 
     def _take(self):
         """The statements that take one row: its values are converted and touched."""
+        if reads := self.operation.reads:
+            yield "; ".join(f"v{i} = row{read}" for i, read in enumerate(reads))
         raw = ", ".join(f"v{i}" for i in range(len(self.columns)))
         conversions, touches = [], []
         for i, (column, convert) in enumerate(zip(self.columns, self.converters, strict=True)):
@@ -272,7 +279,7 @@ class Sampler:
         rows = total = 0
         delivered = [""] * len(columns)
         with digesting(columns, max_rows, keep) as digest:
-            for row in self._rows_of(first, count):
+            for row in map(self._in_order, self._rows_of(first, count)):
                 for i, value in enumerate(row):
                     if value is not None and not delivered[i]:
                         delivered[i] = type(value).__name__
@@ -322,6 +329,13 @@ def added(terms):
         parts = [terms[first : first + MOST_TERMS] for first in range(0, len(terms), MOST_TERMS)]
         terms = [f"({' + '.join(part)})" for part in parts]
     return " + ".join(terms)
+
+
+def in_order(reads):
+    """A function of a row that gives its values in the columns' order; the row itself where it has them so."""
+    if not reads:
+        return lambda row: row
+    return eval(f"lambda row: ({''.join(f'row{read}, ' for read in reads)})")
 
 
 def each(functions):

@@ -139,7 +139,7 @@ class Session:
         if self.adapter is not None:
             raise Failure("internal", "a connection is open already")
         options = request["options"]
-        adapter = load_adapter(self.driver, self.source)(options)
+        adapter = load_adapter(self.driver, self.source).of(options)
         count, concurrency = int(options.get("clients", 1)), options.get("concurrency", adapter.concurrency)
         if count > 1 and concurrency not in (adapter.concurrency, "processes"):
             raise Unsupported(f"this driver's clients run as {adapter.concurrency} or processes, not as {concurrency}")

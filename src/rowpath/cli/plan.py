@@ -21,7 +21,7 @@ from rowpath.planning.hosts import SeveralHosts
 from rowpath.planning.make_plan import make_plan
 from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides, fit_within, overridden
 from rowpath.planning.plan import Plan
-from rowpath.planning.selection import VARIED_ONE_AT_A_TIME
+from rowpath.planning.selection import OWN_WHERE_NAMED, VARIED_ONE_AT_A_TIME
 from rowpath.runners.manifest import every_adapter, language
 from rowpath.workloads.workload_file import all_at_scale, load_workload
 from rowpath.workloads.workload_file import names as workload_names
@@ -138,7 +138,7 @@ def everything() -> ExperimentFile:
             "driver": adapter.driver,
             "deployment": "*",
         }
-        own = [key for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME]
+        own = [key for key in adapter.coordinates if key not in (*VARIED_ONE_AT_A_TIME, *OWN_WHERE_NAMED)]
         paths.append(Selection(select=driver | dict.fromkeys((*STATEMENT_KEYS, *own), "*")))
         beside = ("version", "engine_version", *adapter.coordinates)
         paths += [Selection(select=driver | {key: "*"}) for key in VARIED_ONE_AT_A_TIME if key in beside]

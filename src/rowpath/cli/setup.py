@@ -31,10 +31,10 @@ def run(options: argparse.Namespace) -> int:
         else:
             why = with_remedy(here.reason, here.remedy)
             console.print(f"skipped {adapter.language} {adapter.driver}: {why}", highlight=False)
-        for key in ("concurrency", "implementation"):
+        for key, more in (("concurrency", {}), ("implementation", {}), ("loop", {"concurrency": "tasks"})):
             for one, version in itertools.product(adapter.coordinates.get(key, ()), adapter.versions):
                 named = {"language": adapter.language, "driver": adapter.driver, "version": version, key: one}
-                path = AccessPath.of(named)
+                path = AccessPath.of(named | more)
                 special += [path] if not pruned(adapter, path) and availability(adapter, version, path).ok else []
     build(ready, lambda text: console.print(text, highlight=False), special)
     return 0

@@ -17,7 +17,7 @@ from rowpath.own_database.target import Target
 from rowpath.planning.availability import ineligible_reason, pruned
 from rowpath.planning.make_plan import short_names
 from rowpath.planning.plan import PlannedPath
-from rowpath.planning.selection import lattice, sized_like
+from rowpath.planning.selection import WHERE_NAMED, lattice, sized_like
 from rowpath.runners.manifest import Adapter, availability, every_adapter, language
 from rowpath.toml_file import suggest
 
@@ -266,6 +266,11 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
     return adapter, given
 
 
+def _unset(key: str) -> str:
+    """The value of a coordinate that the path has only where it is named."""
+    return "none" if key in WHERE_NAMED else ""
+
+
 def shipped(adapter: Adapter, keyed: bool = False) -> dict[str, str]:
     """What the driver does by itself with a query, with parameters where it is `keyed`, as far as its manifest says."""
     statements = adapter.coordinates.get("statement", ())
@@ -277,7 +282,8 @@ def _with_given(adapter: Adapter, shipped: AccessPath, given: dict[str, str]) ->
     """The path as shipped but for these settings. Errors: UsageError where they exclude each other."""
     path = AccessPath.of(shipped.as_dict() | given)
     if reason := pruned(adapter, path):
-        shown = " ".join(f"{key}={path.get(key)}" for key in adapter.coordinates if key not in BY_URL_OR_FIXED)
+        keys = (key for key in adapter.coordinates if key not in BY_URL_OR_FIXED and path.get(key) != _unset(key))
+        shown = " ".join(f"{key}={path.get(key)}" for key in keys)
         raise UsageError(f"--mine {adapter.driver}: {shown} is not possible: {reason}", "change one of these settings")
     return path
 
@@ -384,7 +390,7 @@ def in_words(planned: PlannedPath, keyed: bool = False) -> str:
     keys = [
         key
         for key, values in adapter.coordinates.items()
-        if key not in BY_URL_OR_FIXED and path.get(key) != ships.get(key, values[0])
+        if key not in BY_URL_OR_FIXED and path.get(key) not in (ships.get(key, values[0]), _unset(key))
     ]
     keys += prepared_settings(path)
     if not keys:

@@ -12,6 +12,8 @@ from rowpath.planning.selection import is_size, sized_like
 from rowpath.poolers import POOLERS
 from rowpath.runners.manifest import Adapter, adapter_of, availability, most_clients, too_many
 
+READ_IN_ORDER = ("tuple", "record")  # values of `rows`: a record is the driver's own class
+
 
 def pruned(adapter: Adapter, path: AccessPath) -> str:
     """Why this point of the lattice does not exist; empty when it does."""
@@ -24,6 +26,10 @@ def pruned(adapter: Adapter, path: AccessPath) -> str:
     if "layer" in coordinates and (layer is None or path.technique not in layer.techniques):
         return f"layer={path.layer} is not written with technique={path.technique}"
     if path.pooled and (reason := _unpooled(adapter, path)):
+        return reason
+    if path.get("loop") != "none" and path.get("concurrency") != "tasks":
+        return "only concurrency=tasks has an event loop to choose"
+    if layer is not None and (reason := _unlayered(adapter, path)):
         return reason
     return next((rule.reason for rule in adapter.unsupported if _speaks_of(coordinates, rule.when)), "")
 
@@ -38,6 +44,14 @@ def _no_pooler(path: AccessPath) -> str:
     if path.link != "none":
         return "a link is emulated only without a pooler"
     return "a pooler's certificate is its own: no client has its authority" if path.tls in CHECKED else ""
+
+
+def _unlayered(adapter: Adapter, path: AccessPath) -> str:
+    """Why no layer hands over objects as the path has it; empty when one can."""
+    if path.get("rows") != "none":
+        return "a layer hands over its own objects, whatever class the driver makes of a row"
+    tasks = path.get("concurrency") == "tasks" and adapter.coordinates["concurrency"][0] != "tasks"
+    return f"layers above {adapter.driver} have no tasks" if tasks else ""
 
 
 def _unpooled(adapter: Adapter, path: AccessPath) -> str:
@@ -125,6 +139,8 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
         if phase.access in layer.operations.get(path.technique, (phase.access,)):
             return ""
         return f"{phase_name}: layer={layer.name} does not have it" if path.technique == "none" else " "
+    if phase.access == "aggregate" and path.get("rows") not in ("none", *READ_IN_ORDER):
+        return f"{phase_name}: rows={path.get('rows')} reads by name, and the engine names an aggregate's columns"
     if path.pooled and phase.kind not in ("query", "execute"):
         return f"{phase_name}: only queries and single writes are done on a pool's connection"
     if path.pipelined and (reason := unpipelined_reason(phase)):

@@ -28,8 +28,9 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 VARIED_ONE_AT_A_TIME = ("version", "engine_version", "pipeline", "tls", "clients", "concurrency", "threads", "bulk")
 POOLED = ("pool", "pool_size", "validation")
 POOLER = ("pooler", "pooler_mode")
+OWN_WHERE_NAMED = ("rows", "loop")  # of adapters
 # Coordinates that no path has unless they are named.
-WHERE_NAMED = ("link", "layer", "technique", *POOLED, *POOLER)
+WHERE_NAMED = ("link", "layer", "technique", *POOLED, *POOLER, *OWN_WHERE_NAMED)
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
 POOL_SIZE = "10"  # of a pool whose size is not named: what most pools have by themselves
 VALIDATIONS = ("none", "borrow")
@@ -77,6 +78,7 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
             continue
         engine = ENGINES[engine_name]
         axes = _axes(adapter.language, adapter.driver, engine_name, deployment)
+        axes = {key: values for key, values in axes.items() if key in wanted or key not in OWN_WHERE_NAMED}
         if "link" in wanted:
             axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
         if wanted.keys() & {*POOLER}:

@@ -19,7 +19,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import workload_file
 from rowpath.workloads.expected import Expected
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
-from tests.runners.python.talk import ADAPTERS, Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
+from tests.runners.python.talk import Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
 
 sys.path.append(str(Path(__file__).parents[3] / "runners" / "python"))
 from core.adapter import Adapter as RunnerAdapter
@@ -30,11 +30,12 @@ from tests.waiting import until
 KEYED = workload_file.load_workload("keyed")
 EXPECTED = Expected(KEYED)
 DRIVERS = [
-    ("sqlite3", "prepared"),
-    ("psycopg", "prepared"),
-    ("psycopg2", "text"),
-    ("asyncpg", "prepared"),
-    ("asyncpg", "bound"),
+    ("sqlite3", "prepared", "threads"),
+    ("psycopg", "prepared", "threads"),
+    ("psycopg", "prepared", "tasks"),
+    ("psycopg2", "text", "threads"),
+    ("asyncpg", "prepared", "tasks"),
+    ("asyncpg", "bound", "tasks"),
 ]
 
 
@@ -62,17 +63,17 @@ def check_touch(sample: p.SampleReply, phase: Phase) -> None:
 
 
 @pytest.mark.parametrize("clients", [1, 8])
-@pytest.mark.parametrize(("driver", "statement"), DRIVERS)
+@pytest.mark.parametrize(("driver", "statement", "concurrency"), DRIVERS)
 def test_every_row_exactly_once(
     kept: Callable[..., Talk],
     postgresql: dict[str, Any],
     sqlite_file: Path,
     driver: str,
     statement: str,
+    concurrency: str,
     clients: int,
 ) -> None:
     engine: Any = Sqlite() if driver == "sqlite3" else Postgresql()
-    concurrency = ADAPTERS[driver].coordinates["concurrency"][0]
     talk = kept(driver)
     options = {"statement": statement, "clients": str(clients), "concurrency": concurrency, "transport": "unix"}
     talk.open(**postgresql, path=str(sqlite_file), durability="full", **options)
@@ -129,7 +130,7 @@ def test_the_connections_are_of_their_own_and_closed(start: Callable[..., Talk],
         with pytest.raises(RunnerFailure, match="several clients"):
             talk.open(**postgresql, statement="text", transport="unix", clients="2")
             talk.prepare(connect, connect.phases[0])
-        wrong = {"psycopg": "tasks", "psycopg2": "virtual-threads", "asyncpg": "threads"}[driver]
+        wrong = {"psycopg": "goroutines", "psycopg2": "virtual-threads", "asyncpg": "threads"}[driver]
         with pytest.raises(RunnerFailure, match=wrong):
             talk.open(**postgresql, statement="text", transport="unix", clients="2", concurrency=wrong)
         talk.runner.stop()

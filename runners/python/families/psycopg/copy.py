@@ -46,10 +46,15 @@ def rows_out(connection, phase, binary):
     return begun(rows)
 
 
+def types_in(phase, binary):
+    """The types that a binary COPY declares of what it stores; None: it is text."""
+    return [type_name(column) for column in phase.parameter_columns] if binary else None
+
+
 def rows_in(connection, phase, binary, transaction):
     """A function that stores rows by COPY FROM STDIN, inside `transaction()`."""
     cursor = connection.cursor()
-    types = [type_name(column) for column in phase.parameter_columns] if binary else None
+    types = types_in(phase, binary)
     command = copy_command(phase, "binary" if types else "text")
 
     def copy_in(rows):

@@ -16,16 +16,17 @@ class Failed:
         raise self.error
 
 
-def executed(connection, binary, query, keep):
+def executed(connection, open_cursor, query, keep):
     """A function of a list of arguments: the cursors that have their rows, once all were sent and answered.
 
-    `query` is None where the arguments are the SQL texts; `keep`: whether the statement is prepared once.
+    `query` is None where the arguments are the SQL texts; `keep`: whether the statement is prepared once;
+    `open_cursor()` gives a cursor.
     """
     cursors = []
 
     def execute(arguments):
         while len(cursors) < len(arguments):
-            cursors.append(connection.cursor(binary=binary))
+            cursors.append(open_cursor())
         sent = 0
         try:
             with connection.pipeline():

@@ -109,7 +109,8 @@ class EngineFixture:
 
     def _build(self, planned: PlannedPath) -> None:
         version = planned.path.version
-        key = (planned.adapter.language, planned.adapter.driver, version, planned.path.get("implementation"))
+        variant = tuple(map(planned.path.get, ("implementation", "loop")))
+        key = (planned.adapter.language, planned.adapter.driver, version, *variant)
         if key not in self._built:
             manifest.build([(planned.adapter, version)], paths=[planned.path])
             self._built.add(key)

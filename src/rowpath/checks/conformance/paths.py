@@ -18,7 +18,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Workload
 from rowpath.planning.availability import ineligible_reason, pruned, unavailable
 from rowpath.planning.plan import PlannedPath
-from rowpath.planning.selection import check_coordinates, lattice
+from rowpath.planning.selection import OWN_WHERE_NAMED, check_coordinates, lattice
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
 from rowpath.toml_file import suggest
@@ -118,7 +118,7 @@ def reason_against(planned: PlannedPath) -> str:
 
 def _beside(path: AccessPath, default: AccessPath, reach: Reach) -> set[str]:
     """The coordinates beside the statement's in which the path differs; none where it is tested as a whole anyway."""
-    differing = {key for key in VARIED_ONE_AT_A_TIME if path.get(key) != default.get(key)}
+    differing = {key for key in (*VARIED_ONE_AT_A_TIME, *OWN_WHERE_NAMED) if path.get(key) != default.get(key)}
     return set() if reach == "every" or "version" in differing else differing
 
 
@@ -133,9 +133,10 @@ def planned_path(adapter: Adapter, path: AccessPath, beside: set[str]) -> Planne
 
 def _title(path: AccessPath, adapter: Adapter) -> str:
     """Language, driver, deployment, the values that vary, and what is beside the default."""
-    own = [key for key, values in adapter.coordinates.items() if len(values) > 1 and key not in VARIED_ONE_AT_A_TIME]
+    apart = (*VARIED_ONE_AT_A_TIME, *OWN_WHERE_NAMED)
+    own = [key for key, values in adapter.coordinates.items() if len(values) > 1 and key not in apart]
     axes = {"version": adapter.versions, **adapter.coordinates}
-    varied = [key for key in VARIED_ONE_AT_A_TIME if key in axes]
+    varied = [key for key in apart if key in axes]
     beside = [f"{key}={path.get(key)}" for key in varied if path.get(key) not in (axes[key][0], "none")]
     if path.tls == "off" and path.engine_version == _encrypting(path.engine):
         beside.append(f"engine_version={path.get('engine_version')}")
@@ -148,7 +149,8 @@ def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted
     durabilities = adapter.coordinates.get("durability") or ENGINES[engine].durabilities
     durability = next(filter(durabilities.__contains__, DURABILITIES), "none")
     fixed: Wanted = {"durability": (durability,), **wanted, "engine": (engine,), "deployment": (deployment,)}
-    shaping = [key for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME and key not in wanted]
+    apart = (*VARIED_ONE_AT_A_TIME, *OWN_WHERE_NAMED, *wanted)
+    shaping = [key for key in adapter.coordinates if key not in apart]
     axes = {"version": adapter.versions, **adapter.coordinates}
     beside = [key for key in VARIED_ONE_AT_A_TIME if key in axes and key not in wanted]
     if deployment != "server" and "transport" in beside:
@@ -169,8 +171,14 @@ def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted
                 return [min(nearest, key=lambda path: sum(path.get(axis) != at for axis, at in default))]
         return []
 
+    def with_named() -> list[AccessPath]:
+        """The path with each value of what no path has unless it is named."""
+        named = [key for key in OWN_WHERE_NAMED if key in axes and key not in wanted]
+        return [path for key in named for value in axes[key][1:] for path in with_value(key, value)]
+
     if reach == "every":
-        return existing([*shaping, *beside])
+        picked = existing([*shaping, *beside])
+        return picked + with_named() if picked else []
     candidates = existing(shaping) or existing([*shaping, *beside])
     if not candidates:
         return []
@@ -179,6 +187,7 @@ def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted
         for value in axes[key]:
             if all(path.get(key) != value for path in picked):
                 picked += with_value(key, value)
+    picked += with_named()
     if "tls" in beside and (version := _encrypting(engine)):
         plain = existing(["transport"], {"tls": ("off",), "engine_version": (version,)})
         picked += [path for path in plain if path.transport == "tcp"][:1]
