@@ -12,6 +12,7 @@ import pytest
 from rowpath.engines.base import Place
 from rowpath.engines.ibmi_stand_in import ENGINE, REFUSALS
 from rowpath.engines.load_through_runner import connected
+from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements, Sample, SampleReply, Verify, VerifyReply
@@ -66,6 +67,44 @@ def test_the_driver_delivers_the_generated_rows(
         assert verified.digest == expected.verify_digest(asked, 0, count, 200_000)
     finally:
         talk.close()  # and keep its JVM for the next one
+
+
+@pytest.mark.parametrize("packages", ["on", "uncached"])
+@pytest.mark.parametrize("statement", ["prepared", "bound"])
+@pytest.mark.parametrize(
+    ("workload", "phase", "count"),
+    [("keyed", "read", 50), ("types", "read", 1), ("wide", "rows-30-mixed", 1), ("tab1", "select", 20)],
+)
+def test_a_package_changes_no_row(
+    workload: str, phase: str, count: int, statement: str, packages: str, served: tuple[Any, Path], tmp_path: Path
+) -> None:
+    talk = talk_to(served[0], statement=statement, packages=packages)
+    try:
+        expected = Expected(load_workload(workload), ENGINE.supports)
+        asked = expected.workload.phase(phase)
+        talk.make_ready(expected.workload, asked, tmp_path)
+        verified = talk.ask(Verify, VerifyReply, phase=phase, first=0, count=count)
+        assert verified.digest == expected.verify_digest(asked, 0, count, 200_000)
+    finally:
+        talk.close()
+
+
+@pytest.mark.parametrize(("packages", "round_trips"), [("off", 3), ("uncached", 3), ("on", 2)])
+def test_only_a_package_that_is_downloaded_spares_the_preparing(
+    packages: str, round_trips: int, served: tuple[Any, Path], tmp_path: Path
+) -> None:
+    proxy = Proxy(int(served[0]["port"]))
+    talk = talk_to(served[0] | {"port": proxy.port}, statement="bound", packages=packages)
+    try:
+        workload = load_workload("keyed")
+        talk.make_ready(workload, workload.phase("read"), tmp_path)
+        talk.sample("read", operations=1)
+        proxy.reset()
+        talk.sample("read", operations=10)
+        assert proxy.read().round_trips == 10 * round_trips
+    finally:
+        talk.close()
+        proxy.stop()
 
 
 def test_what_was_written_as_text_is_what_was_sent_as_parameters(served: tuple[Any, Path], tmp_path: Path) -> None:

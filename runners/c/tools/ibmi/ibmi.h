@@ -148,6 +148,7 @@ struct statement {
 
 struct database {
     struct table *tables;
+    struct package *packages;
 };
 
 struct statement *parse(struct database *database, const char *sql, const char *schema, struct problem *problem);
@@ -201,11 +202,19 @@ void reply_begin(struct reply *reply, const uint8_t *request, int class, int cod
 uint8_t *reply_parameter(struct reply *reply, uint16_t code_point, size_t bytes);
 void reply_sqlca(struct reply *reply, int code, const char *state, size_t rows);
 void reply_format(struct reply *reply, uint16_t code_point, const struct table *table, const int *columns, int count);
+void reply_sqlda(struct reply *reply, const struct table *table, const int *columns, int count);
 void reply_rows(struct reply *reply, const struct statement *statement, struct cursor *cursor, uint32_t most_rows,
                 uint32_t most_bytes, bool shorten);
 void reply_text(struct reply *reply, uint16_t code_point, const char *text, bool with_length);
 void reply_end(struct reply *reply, bool compress);
 bool expand_runs(const uint8_t *from, size_t length, uint8_t *to, size_t expected);
+
+/* packages.c: a name is what the driver sends for it, with its CCSID and length. */
+struct package *package_find(struct database *database, const uint8_t *name, size_t length);
+bool package_create(struct database *database, const uint8_t *name, size_t length, struct problem *problem);
+void package_keep(struct package *package, const uint8_t *text, size_t length, const char *sql);
+const char *package_sql(const struct package *package, const uint8_t *name, size_t length); /* NULL: none */
+void reply_package(struct reply *reply, struct database *database, const struct package *package, const char *schema);
 
 /* login.c: the one login, proven as for password level 2, by SHA-1 over what only both sides know. */
 enum { SEED_BYTES = 8, PROOF_BYTES = 20, LOGIN_NAME_BYTES = 20 };

@@ -20,6 +20,7 @@ enum {
 
 struct prepared { /* a request parameter block: a statement, its cursor, and how its last request ended */
     char *sql;
+    const char *packaged; /* of a package, which sql is a copy of */
     struct statement *statement;
     struct cursor cursor;
     struct problem problem;
@@ -109,6 +110,13 @@ static struct parameters parameters_of(const struct request *request) {
     return found;
 }
 
+/* The package that the request names, NULL: none. */
+static struct package *package_of(struct connection *connection, const struct request *request) {
+    size_t length;
+    const uint8_t *name = find(request, 0x3804, &length);
+    return name == NULL || length == 0 ? NULL : package_find(connection->database, name, length);
+}
+
 static bool prepare(struct connection *connection, struct prepared *prepared) {
     statement_free(prepared->statement);
     cursor_close(&prepared->cursor);
@@ -125,11 +133,35 @@ static bool take_text(struct connection *connection, const struct request *reque
     if (get16(at) != 13488 && get16(at) != 1200) return refuse(&prepared->problem, "SQL in CCSID %u.", get16(at));
     free(prepared->sql);
     prepared->sql = from_utf16(at + 6, get32(at + 2));
+    prepared->packaged = NULL;
     if (prepared->sql == NULL) return syntax(&prepared->problem, "U+0000");
+    if (!prepare(connection, prepared)) return false;
+    if (number(request, 0x3808) == 1) {
+        struct package *package = package_of(connection, request);
+        if (package == NULL) return fail(&prepared->problem, -204, "42704", "SQL package not found.");
+        package_keep(package, at + 6, get32(at + 2), prepared->sql);
+    }
+    return true;
+}
+
+/* A request may name a statement of a package, which no one prepared on this connection. */
+static bool take_packaged(struct connection *connection, const struct request *request) {
+    struct prepared *prepared = request->prepared;
+    size_t length;
+    const uint8_t *name = find(request, 0x3806, &length);
+    const struct package *package = name == NULL ? NULL : package_of(connection, request);
+    const char *sql = package == NULL ? NULL : package_sql(package, name, length);
+    if (sql == NULL || sql == prepared->packaged) return true;
+    free(prepared->sql);
+    prepared->sql = strdup(sql);
+    if (prepared->sql == NULL) abort();
+    prepared->packaged = sql;
     return prepare(connection, prepared);
 }
 
-static bool statement_at_hand(struct connection *connection, struct prepared *prepared) {
+static bool statement_at_hand(struct connection *connection, const struct request *request) {
+    struct prepared *prepared = request->prepared;
+    if (!take_packaged(connection, request)) return false;
     if (prepared->sql == NULL) return fail(&prepared->problem, -518, "07003", "Prepared statement not found.");
     if (prepared->statement == NULL || prepared->statement->table == NULL || prepared->statement->table->dropped ||
         (prepared->statement->source != NULL && prepared->statement->source->dropped))
@@ -170,7 +202,7 @@ static void block(struct connection *connection, const struct request *request) 
 static void open_request(struct connection *connection, const struct request *request, bool with_rows) {
     struct prepared *prepared = request->prepared;
     struct parameters parameters = parameters_of(request);
-    bool valid = statement_at_hand(connection, prepared);
+    bool valid = statement_at_hand(connection, request);
     if (valid && prepared->statement->kind != SELECT)
         valid = fail(&prepared->problem, -517, "07005", "Prepared statement is not a query.");
     valid = valid && cursor_open(&prepared->cursor, prepared->statement, &parameters, &prepared->problem);
@@ -202,10 +234,27 @@ static void execute_request(struct connection *connection, const struct request 
     struct prepared *prepared = request->prepared;
     struct parameters parameters = parameters_of(request);
     size_t rows = 0;
-    if (immediately ? take_text(connection, request) : statement_at_hand(connection, prepared))
+    if (immediately ? take_text(connection, request) : statement_at_hand(connection, request))
         execute(connection->database, prepared->statement, &parameters,
                 connection->in_transaction ? &connection->undo : NULL, &rows, &prepared->problem);
     ended(connection, request, rows);
+    finish(connection, request);
+}
+
+static void create_package(struct connection *connection, const struct request *request) {
+    size_t length = 0;
+    const uint8_t *name = find(request, 0x3804, &length);
+    struct problem *problem = &request->prepared->problem;
+    bool made = package_create(connection->database, name, length, problem);
+    reply_begin(&connection->reply, request->at, made ? 0 : 1, problem->code);
+    finish(connection, request);
+}
+
+static void return_package(struct connection *connection, const struct request *request) {
+    const struct package *package = package_of(connection, request);
+    if (package == NULL) fail(&request->prepared->problem, -204, "42704", "SQL package not found.");
+    ended(connection, request, 0);
+    if (package != NULL) reply_package(&connection->reply, connection->database, package, connection->schema);
     finish(connection, request);
 }
 
@@ -275,6 +324,8 @@ static void answer(struct connection *connection, const struct request *request)
         case 0x180B: fetch_request(connection, request); return;
         case 0x1805: execute_request(connection, request, false); return;
         case 0x1806: execute_request(connection, request, true); return;
+        case 0x180F: create_package(connection, request); return;
+        case 0x1815: return_package(connection, request); return;
         case 0x1807: end_transaction(connection, request, true); return;
         case 0x1808: end_transaction(connection, request, false); return;
         case 0x180A: cursor_close(&request->prepared->cursor); /* fall through */
