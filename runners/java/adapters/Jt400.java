@@ -1,8 +1,6 @@
 package rowpath.adapters;
 
-import com.ibm.as400.access.AS400;
 import com.ibm.as400.access.AS400JDBCDriver;
-import java.beans.PropertyVetoException;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -44,27 +42,11 @@ public final class Jt400 extends Db2Jdbc {
     properties.setProperty("package library", library);
     properties.setProperty("package criteria", "select"); // those without parameters too
     properties.setProperty("package cache", String.valueOf(packages().equals("on")));
-    return new AS400JDBCDriver().connect(system(), properties, null, false);
+    return new AS400JDBCDriver().connect(Jt400System.of(options), properties, null, false);
   }
 
   private String packages() {
     return options.get("packages", "off");
-  }
-
-  /** The system with a CCSID: otherwise the driver asks another server for the one of names. */
-  private AS400 system() {
-    AS400 system =
-        new AS400(
-            options.get("host", "127.0.0.1"),
-            options.need("user"),
-            options.get("password", "").toCharArray());
-    try {
-      system.setCcsid(37);
-      system.setGuiAvailable(false); // for a password, in a window
-    } catch (PropertyVetoException impossible) {
-      throw new IllegalStateException(impossible);
-    }
-    return system;
   }
 
   @Override

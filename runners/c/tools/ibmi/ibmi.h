@@ -218,9 +218,24 @@ void reply_package(struct reply *reply, struct database *database, const struct 
 
 /* login.c: the one login, proven as for password level 2, by SHA-1 over what only both sides know. */
 enum { SEED_BYTES = 8, PROOF_BYTES = 20, LOGIN_NAME_BYTES = 20 };
+
+struct login {
+    uint8_t own_seed[SEED_BYTES], their_seed[SEED_BYTES];
+    bool done;
+};
+
 bool login_expect(FILE *from); /* the token, in hexadecimal: SHA-1 of user and password in UTF-16 */
-void login_challenge(uint8_t seed[SEED_BYTES]);
-bool login_proven(const uint8_t *proof, const uint8_t *own_seed, const uint8_t *their_seed);
+void login_challenge(struct login *login, const uint8_t *their_seed);
+bool login_proven(struct login *login, const uint8_t *proof); /* seeds are for one try */
+/* The sign-on server's requests, and those by which a database server is started. False: it is none of them. */
+bool login_answer(struct login *login, struct reply *reply, const uint8_t *request, size_t length);
+uint8_t *put_job(struct reply *reply); /* the name of the job that serves, in EBCDIC */
+
+/* records.c: record-level access over DDM, for reading. */
+struct records;
+struct records *records_new(struct database *database);
+void records_free(struct records *records);
+const struct reply *records_answer(struct records *records, const uint8_t *request, size_t length);
 
 /* requests.c: a connection's requests. */
 struct connection;

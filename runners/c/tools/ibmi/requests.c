@@ -6,7 +6,6 @@
 #include "ibmi.h"
 
 enum {
-    HEAD_BYTES = 20,
     PREFIX_BYTES = 40,
     STATEMENTS = 65536,
     REPLY_WANTED = 0x80000000,
@@ -33,8 +32,8 @@ struct connection {
     struct reply reply;
     uint8_t *expanded;
     char schema[NAME_BYTES];
-    uint8_t own_seed[SEED_BYTES], their_seed[SEED_BYTES];
-    bool in_transaction, logged_in;
+    struct login login;
+    bool in_transaction;
 };
 
 struct request {
@@ -343,65 +342,13 @@ static void answer(struct connection *connection, const struct request *request)
     finish(connection, request);
 }
 
-/* Random seeds: passwords travel as for level 2. */
-static void exchange_seeds(struct connection *connection, const uint8_t *request, size_t length) {
-    uint8_t *at;
-    login_challenge(connection->own_seed);
-    if (length >= HEAD_BYTES + SEED_BYTES) memcpy(connection->their_seed, request + HEAD_BYTES, SEED_BYTES);
-    connection->reply.length = 0;
-    at = reply_room(&connection->reply, 32);
-    memcpy(at + 6, request + 6, 10);
-    at[5] = 2;
-    put16(at + 16, 4);
-    put16(at + 18, 0xF001);
-    memcpy(at + 24, connection->own_seed, SEED_BYTES);
-    put32(at, 32);
-}
-
-/* Whether the request that starts the server proves the login, with seeds that were exchanged. */
-static bool proves_login(struct connection *connection, const uint8_t *request, size_t length) {
-    static const uint8_t none[SEED_BYTES];
-    bool proven = false;
-    for (size_t at = HEAD_BYTES + 2; at + 6 <= length;) {
-        uint32_t bytes = get32(request + at);
-        if (bytes < 6 || bytes > length - at) break;
-        if (get16(request + at + 4) == 0x1105 && bytes == 6 + PROOF_BYTES)
-            proven = login_proven(request + at + 6, connection->own_seed, connection->their_seed);
-        at += bytes;
-    }
-    proven = proven && memcmp(connection->own_seed, none, SEED_BYTES) != 0;
-    memset(connection->own_seed, 0, SEED_BYTES); /* seeds are for one try */
-    return proven;
-}
-
-static void start_server(struct connection *connection, const uint8_t *request, size_t length) {
-    static const char job[] = "000001/ROWPATH/QZDASOINIT";
-    enum { PASSWORD_INCORRECT = 0x0003000B };
-    uint8_t *at;
-    connection->logged_in = proves_login(connection, request, length);
-    connection->reply.length = 0;
-    at = reply_room(&connection->reply, 24 + 10 + sizeof job - 1);
-    memcpy(at + 6, request + 6, 10);
-    put16(at + 16, 4);
-    put16(at + 18, 0xF002);
-    put32(at + 24, 10 + sizeof job - 1);
-    put16(at + 28, 0x111F);
-    put32(at + 30, CCSID_LATIN);
-    to_latin(job, sizeof job - 1, at + 34, sizeof job - 1);
-    if (!connection->logged_in) put32(at + 20, PASSWORD_INCORRECT);
-    put32(at, (uint32_t)connection->reply.length);
-}
-
 const struct reply *connection_answer(struct connection *connection, const uint8_t *request, size_t length) {
     struct request asked = {.at = request, .length = length};
     uint16_t function = get16(request + 18);
     size_t bytes;
     const uint8_t *runs;
-    if (function == 0x7001 || function == 0x7002) {
-        (function == 0x7001 ? exchange_seeds : start_server)(connection, request, length);
-        return &connection->reply;
-    }
-    if (!connection->logged_in) return NULL;
+    if (login_answer(&connection->login, &connection->reply, request, length)) return &connection->reply;
+    if (!connection->login.done) return NULL;
     if (length < PREFIX_BYTES || function == 0x1FFF) return NULL; /* the driver's farewell */
     asked.wanted = get32(request + 20);
     if (asked.wanted & RUNS_SENT && (runs = find(&asked, 0x3832, &bytes)) != NULL && bytes >= 4) {
