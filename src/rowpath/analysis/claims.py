@@ -27,7 +27,7 @@ ClaimOutcome = Literal["holds", "does not hold", "uncertain"]
 UNCERTAIN: ClaimOutcome = "uncertain"
 MEASURED_AT = ("workload", "phase", "regime")
 # All that a claim or a published figure takes of a path to a stand-in; docs/stand-in.md.
-CLIENT_SIDE = {"client_cpu", "client_peak_memory", "round_trips", "bytes_sent", "bytes_received"}
+CLIENT_SIDE = {"client_cpu", "client_peak_memory", "round_trips", "bytes_sent"}
 
 
 def check_claims(evidence: Evidence, claims: Iterable[Claim]) -> tuple[ClaimCheck, ...]:
