@@ -239,11 +239,14 @@ static void read_key(struct reply *reply, const uint8_t *request, const struct f
     const struct table *table = file->table;
     const uint8_t *values[KEY_COLUMNS];
     size_t at = 0;
-    for (int i = 0; i < file->index->count; i++) {
+    bool whole = true;
+    for (int i = 0; whole && i < file->index->count; i++) {
+        const struct column *column = &table->columns[file->index->columns[i]];
         values[i] = key + at;
-        at += table->columns[file->index->columns[i]].bytes;
+        at += column->bytes;
+        whole = at <= length && (!is_variable(column->kind) || get16(values[i]) + 2u <= column->bytes);
     }
-    if (at != length) {
+    if (!whole || at != length) {
         refuse_request(reply, request, "reading by", "a part of the key");
         return;
     }
