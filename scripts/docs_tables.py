@@ -81,6 +81,8 @@ MEANINGS = {
     "through": "of pandas and polars-database: the driver that brings the rows of a data frame",
     "poll": "only of the drain: the kernel wakes it, or it asks again and again",
     "read_transaction": "only of LMDB: one kept and renewed, or one per operation",
+    "packages": "only of jt400: whether an SQL package keeps what is prepared; `uncached`: one that the driver does "
+    "not download",
     "prepare_threshold": "only of pgjdbc: after how many executions it prepares",
     "label": "any text: the same path under several names",
 }

@@ -16,7 +16,7 @@ formatter=$(class_path google-java-format)
 drivers=$(class_path asm jackson-core jackson-jr-objects postgresql duckdb_jdbc spring-jdbc spring-beans spring-core spring-tx \
     commons-logging jspecify jdbi3-core geantyref mybatis jooq r2dbc-spi reactive-streams hibernate-core \
     jakarta.persistence-api jakarta.xml.bind-api byte-buddy HikariCP tomcat-jdbc tomcat-juli commons-dbcp2 \
-    commons-pool2 c3p0 mchange-commons-java)
+    commons-pool2 c3p0 mchange-commons-java jt400)
 exports=
 for package in api code file parser tree util; do
     exports="$exports --add-exports=jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED"

@@ -12,6 +12,7 @@ import pytest
 from rowpath.engines.base import Place
 from rowpath.engines.ibmi_stand_in import ENGINE, REFUSALS
 from rowpath.engines.load_through_runner import connected
+from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements, Sample, SampleReply, Verify, VerifyReply
@@ -23,8 +24,8 @@ from tests.waiting import alive, gone
 
 java: Any = toolchain("java")
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
-WORKLOADS = ("keyed", "types", "wide", "tab1")
-DRIVER = ADAPTERS["jt400"]
+WORKLOADS = ("keyed", "types", "wide", "tab1", "scan")
+DRIVER, RECORDS = ADAPTERS["jt400"], ADAPTERS["jt400-records"]
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,82 @@ def test_the_driver_delivers_the_generated_rows(
         assert verified.digest == expected.verify_digest(asked, 0, count, 200_000)
     finally:
         talk.close()  # and keep its JVM for the next one
+
+
+@pytest.mark.parametrize("packages", ["on", "uncached"])
+@pytest.mark.parametrize("statement", ["prepared", "bound"])
+@pytest.mark.parametrize(
+    ("workload", "phase", "count"),
+    [("keyed", "read", 50), ("types", "read", 1), ("wide", "rows-30-mixed", 1), ("tab1", "select", 20)],
+)
+def test_a_package_changes_no_row(
+    workload: str, phase: str, count: int, statement: str, packages: str, served: tuple[Any, Path], tmp_path: Path
+) -> None:
+    talk = talk_to(served[0], statement=statement, packages=packages)
+    try:
+        expected = Expected(load_workload(workload), ENGINE.supports)
+        asked = expected.workload.phase(phase)
+        talk.make_ready(expected.workload, asked, tmp_path)
+        verified = talk.ask(Verify, VerifyReply, phase=phase, first=0, count=count)
+        assert verified.digest == expected.verify_digest(asked, 0, count, 200_000)
+    finally:
+        talk.close()
+
+
+def record_talk(options: dict[str, Any], **coordinates: str) -> Talk:
+    java.build([(RECORDS, RECORDS.versions[0])])
+    return Talk(RECORDS, path_of("jt400-records", **coordinates), options)
+
+
+@pytest.mark.parametrize(
+    ("workload", "phase", "fetch", "round_trips"),
+    [
+        ("keyed", "read", "row", 10),
+        ("tab1", "select", "block:100", 10),
+        ("types", "read", "row", 0),
+        ("types", "read", "block:1000", 0),
+        ("scan", "read", "row", 10 * 6072),
+        ("scan", "read", "block:100", 10 * (1 + 61 + 1)),
+        ("scan", "read", "block:1000", 10 * (1 + 7 + 1)),
+    ],
+)
+def test_records_are_the_generated_rows(
+    workload: str, phase: str, fetch: str, round_trips: int, served: tuple[Any, Path], tmp_path: Path
+) -> None:
+    proxy = Proxy(int(served[0]["port"]))
+    talk = record_talk(served[0] | {"port": proxy.port}, fetch=fetch)
+    try:
+        expected = Expected(load_workload(workload), ENGINE.supports)
+        asked = expected.workload.phase(phase)
+        talk.make_ready(expected.workload, asked, tmp_path)
+        count = 10 if asked.access else 1
+        verified = talk.ask(Verify, VerifyReply, phase=phase, first=0, count=count)
+        assert verified.digest == expected.verify_digest(asked, 0, count, 200_000)
+        proxy.reset()
+        talk.sample(phase, operations=10)
+        if round_trips:
+            assert proxy.read().round_trips == round_trips
+    finally:
+        talk.close()
+        proxy.stop()
+
+
+@pytest.mark.parametrize(("packages", "round_trips"), [("off", 3), ("uncached", 3), ("on", 2)])
+def test_only_a_package_that_is_downloaded_spares_the_preparing(
+    packages: str, round_trips: int, served: tuple[Any, Path], tmp_path: Path
+) -> None:
+    proxy = Proxy(int(served[0]["port"]))
+    talk = talk_to(served[0] | {"port": proxy.port}, statement="bound", packages=packages)
+    try:
+        workload = load_workload("keyed")
+        talk.make_ready(workload, workload.phase("read"), tmp_path)
+        talk.sample("read", operations=1)
+        proxy.reset()
+        talk.sample("read", operations=10)
+        assert proxy.read().round_trips == 10 * round_trips
+    finally:
+        talk.close()
+        proxy.stop()
 
 
 def test_what_was_written_as_text_is_what_was_sent_as_parameters(served: tuple[Any, Path], tmp_path: Path) -> None:

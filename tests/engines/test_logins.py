@@ -17,6 +17,7 @@ from rowpath.machine import cpus, jvm
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, Open, OpenReply
+from tests.engines import ddm
 from tests.engines.life import place
 from tests.runners.java.talk import ADAPTERS, java, path_of
 
@@ -80,16 +81,17 @@ def let_in(runner: Runner, options: dict[str, Any]) -> bool:
     return True
 
 
-VERSIONS = [(name, "") for name in SERVERS] + [
-    (name, version)
+VERSIONS = [(name, "", driver) for name, (driver, _others) in SERVERS.items()] + [
+    (name, version, SERVERS[name][0])
     for name in ("postgresql", "mariadb", "mysql")
     for version in (ENGINES[name].tls_version(),)  # type: ignore[attr-defined]
 ]
+RECORDS = ("ibmi-stand-in", "", "jt400-records")  # by the sign-on server, then over DDM
 
 
-@pytest.mark.parametrize(("name", "version"), VERSIONS)
-def test_only_the_run_s_secret_opens_it(name: str, version: str, tmp_path: Path) -> None:
-    driver, others = SERVERS[name]
+@pytest.mark.parametrize(("name", "version", "driver"), [*VERSIONS, RECORDS])
+def test_only_the_run_s_secret_opens_it(name: str, version: str, driver: str, tmp_path: Path) -> None:
+    others = SERVERS[name][1]
     transports = ADAPTERS[driver].coordinates.get("transport", ())
     with started(name, tmp_path, version) as instance:
         assert isinstance(instance, PrivateServer)
@@ -124,3 +126,23 @@ def test_the_stand_in_answers_nothing_before_a_login(tmp_path: Path) -> None:
             client.sendall(attributes + start)
             reply = client.recv(4096)  # of the second request only
             assert (reply[18:20], reply[20:24]) == (b"\xf0\x02", b"\x00\x03\x00\x0b")
+
+
+def test_the_stand_in_opens_no_file_before_a_login(tmp_path: Path) -> None:
+    """DDM has a login of its own: nobody gets round it by leaving the sign-on server out."""
+    with started("ibmi-stand-in", tmp_path, "") as instance:
+        options = instance.options(path_of("jt400"))
+        for password, right in (("wrong", False), (options["password"], True)):
+            with ddm.connected(options["port"]) as client:
+                assert not client.asked(ddm.S38OPEN)
+                assert client.logs_in(options["user"], password) == right
+                assert bool(client.asked(ddm.S38OPEN)) == right
+
+
+def test_records_are_only_read_and_a_refusal_is_named(tmp_path: Path) -> None:
+    with started("ibmi-stand-in", tmp_path, "") as instance:
+        options = instance.options(path_of("jt400"))
+        with ddm.connected(options["port"]) as client:
+            assert client.logs_in(options["user"], options["password"])
+            for point, name in ((0xD013, "S38PUTM"), (0xD019, "S38UPDAT"), (0xD0FE, "D0FE")):
+                assert f"knows no DDM request {name}" in client.message(client.asked(point))

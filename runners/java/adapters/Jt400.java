@@ -1,10 +1,15 @@
 package rowpath.adapters;
 
+import com.ibm.as400.access.AS400JDBCDriver;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Properties;
 import rowpath.Column;
+import rowpath.Operation;
+import rowpath.Phase;
 import rowpath.db2.Db2Jdbc;
 import rowpath.jdbc.Literals;
 
@@ -13,6 +18,8 @@ import rowpath.jdbc.Literals;
  * work in. Written by the driver's documentation: it has met our stand-in, no Db2 for i yet.
  */
 public final class Jt400 extends Db2Jdbc {
+  private final List<Connection> earlier = new ArrayList<>();
+
   @Override
   protected Connection connect() throws SQLException {
     Properties properties = login();
@@ -25,15 +32,42 @@ public final class Jt400 extends Db2Jdbc {
     properties.setProperty("date format", "iso");
     properties.setProperty("time format", "jis"); // 01:02:03; its iso has points
     properties.setProperty("block size", options.get("block_size", "32"));
-    if (options.get("packages", "off").equals("on")) {
-      // What is prepared stays on the server in an SQL package, for later connections too.
-      properties.setProperty("extended dynamic", "true");
-      properties.setProperty("package", "ROWPATH");
-      properties.setProperty("package library", library);
-      properties.setProperty("package cache", "true");
+    if (packages().equals("off")) {
+      return DriverManager.getConnection(
+          "jdbc:as400://" + options.get("host", "127.0.0.1"), properties);
     }
-    return DriverManager.getConnection(
-        "jdbc:as400://" + options.get("host", "127.0.0.1"), properties);
+    // What is prepared stays on the server in an SQL package, for later connections too.
+    properties.setProperty("extended dynamic", "true");
+    properties.setProperty("package", "ROWPATH");
+    properties.setProperty("package library", library);
+    properties.setProperty("package criteria", "select"); // those without parameters too
+    properties.setProperty("package cache", String.valueOf(packages().equals("on")));
+    return new AS400JDBCDriver().connect(Jt400System.of(options), properties, null, false);
+  }
+
+  private String packages() {
+    return options.get("packages", "off");
+  }
+
+  @Override
+  public Operation prepare(Phase phase, Object[][] rows) throws Exception {
+    if (packages().equals("on") && !phase.kind().equals("connect")) {
+      // The driver downloads a package with a connection's first statement: ours must be in it.
+      try (Connection first = connect()) {
+        first.prepareStatement(phase.sql()).close();
+      }
+      earlier.add(connection);
+      connection = connect();
+    }
+    return super.prepare(phase, rows);
+  }
+
+  @Override
+  public void close() throws SQLException {
+    for (Connection one : earlier) {
+      one.close();
+    }
+    super.close();
   }
 
   @Override

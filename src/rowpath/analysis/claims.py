@@ -26,6 +26,8 @@ from rowpath.model.metrics import METRICS, is_of_groups
 ClaimOutcome = Literal["holds", "does not hold", "uncertain"]
 UNCERTAIN: ClaimOutcome = "uncertain"
 MEASURED_AT = ("workload", "phase", "regime")
+# All that a claim or a published figure takes of a path to a stand-in; docs/stand-in.md.
+CLIENT_SIDE = {"client_cpu", "client_peak_memory", "round_trips", "bytes_sent"}
 
 
 def check_claims(evidence: Evidence, claims: Iterable[Claim]) -> tuple[ClaimCheck, ...]:
@@ -254,9 +256,14 @@ def candidates(evidence: Evidence, metric: str, selector: Wanted) -> list[Select
             if one.metric == metric
             and one.values
             and selected(one.coordinates, wanted)
+            and not one.path.stands_in
             and evidence.path_statuses.of(*one.where).status == "ok"
         ]
-    cells = [cell for cell in evidence.sound() if matches(cell, selector)]
+    cells = [
+        cell
+        for cell in evidence.sound()
+        if matches(cell, selector) and (metric in CLIENT_SIDE or not cell.path.stands_in)
+    ]
     return [own for cell in cells if (own := _valued(evidence, cell, metric)) is not None]
 
 

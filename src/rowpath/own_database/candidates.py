@@ -324,7 +324,7 @@ def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
     return [
         AccessPath.of(path.as_dict() | unknown) if path.served else path
         for path in paths
-        if path.get("access") in ("none", "sql")
+        if path.get("access") in ("none", "sql") and path.get("packages") != "uncached"
     ]
 
 

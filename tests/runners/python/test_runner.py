@@ -427,7 +427,8 @@ def test_an_earlier_environment_has_every_package(monkeypatch: pytest.MonkeyPatc
 
 def test_the_packages_of_every_driver_are_those_that_its_own_metadata_asks_for() -> None:
     locked = language.locked_in(SOURCE / "requirements.lock")
-    named = {name for each in _with_layers() for name in language.packages_of(each, each.versions[0])}
+    variants = [variant for each in _with_layers() for variant in language.variants_of(each, None)]
+    named = {name for each in variants for name in language.packages_of(each, each.versions[0])}
     assert named == {name for name, entry in locked.items() if "sys_platform == 'win32'" not in entry}
     for adapter in _with_layers():
         interpreter = language.interpreter(adapter, adapter.versions[0])

@@ -63,6 +63,18 @@ def test_every_kind_of_metric_can_be_claimed(tmp_path: Path, metric: str) -> Non
     assert told == "holds", figure
 
 
+@pytest.mark.parametrize(("metric", "outcome"), [("client_cpu", "holds"), ("cpu", "uncertain"), ("time", "uncertain")])
+def test_of_a_stand_in_only_the_client_s_side_is_claimed(tmp_path: Path, metric: str, outcome: str) -> None:
+    sides = {"numerator": {"name": "psycopg tcp"}, "denominator": {"name": "libpq unix"}}
+    check = {"kind": "ratio", "metric": metric, **KEYED, **sides, "at_least": 0.001}
+    made = factory.records(factory.Run(experiment={"claims": [{"id": "c", "claim": "said so", "check": check}]}))
+    for record in made:
+        if record.get("name") == "psycopg tcp":
+            record["stands_in"] = "stand-in: client side only"
+    (claim,) = CLAIMS.of(analyse(factory.write(tmp_path, made)))
+    assert claim.outcome == outcome, claim.figure
+
+
 def test_phases_can_be_compared(tmp_path: Path) -> None:
     sides = {"numerator": {"workload": "scan"}, "denominator": {"workload": "keyed"}}
     check = {"kind": "ratio", "phase": "read", "regime": "steady", **sides, "at_least": 200}

@@ -148,6 +148,7 @@ struct statement {
 
 struct database {
     struct table *tables;
+    struct package *packages;
 };
 
 struct statement *parse(struct database *database, const char *sql, const char *schema, struct problem *problem);
@@ -201,17 +202,40 @@ void reply_begin(struct reply *reply, const uint8_t *request, int class, int cod
 uint8_t *reply_parameter(struct reply *reply, uint16_t code_point, size_t bytes);
 void reply_sqlca(struct reply *reply, int code, const char *state, size_t rows);
 void reply_format(struct reply *reply, uint16_t code_point, const struct table *table, const int *columns, int count);
+void reply_sqlda(struct reply *reply, const struct table *table, const int *columns, int count);
 void reply_rows(struct reply *reply, const struct statement *statement, struct cursor *cursor, uint32_t most_rows,
                 uint32_t most_bytes, bool shorten);
 void reply_text(struct reply *reply, uint16_t code_point, const char *text, bool with_length);
 void reply_end(struct reply *reply, bool compress);
 bool expand_runs(const uint8_t *from, size_t length, uint8_t *to, size_t expected);
 
+/* packages.c: a name is what the driver sends for it, with its CCSID and length. */
+struct package *package_find(struct database *database, const uint8_t *name, size_t length);
+bool package_create(struct database *database, const uint8_t *name, size_t length, struct problem *problem);
+void package_keep(struct package *package, const uint8_t *text, size_t length, const char *sql);
+const char *package_sql(const struct package *package, const uint8_t *name, size_t length); /* NULL: none */
+void reply_package(struct reply *reply, struct database *database, const struct package *package, const char *schema);
+
 /* login.c: the one login, proven as for password level 2, by SHA-1 over what only both sides know. */
 enum { SEED_BYTES = 8, PROOF_BYTES = 20, LOGIN_NAME_BYTES = 20 };
+
+struct login {
+    uint8_t own_seed[SEED_BYTES], their_seed[SEED_BYTES];
+    bool done;
+};
+
 bool login_expect(FILE *from); /* the token, in hexadecimal: SHA-1 of user and password in UTF-16 */
-void login_challenge(uint8_t seed[SEED_BYTES]);
-bool login_proven(const uint8_t *proof, const uint8_t *own_seed, const uint8_t *their_seed);
+void login_challenge(struct login *login, const uint8_t *their_seed);
+bool login_proven(struct login *login, const uint8_t *proof); /* seeds are for one try */
+/* The sign-on server's requests, and those by which a database server is started. False: it is none of them. */
+bool login_answer(struct login *login, struct reply *reply, const uint8_t *request, size_t length);
+uint8_t *put_job(struct reply *reply); /* the name of the job that serves, in EBCDIC */
+
+/* records.c: record-level access over DDM, for reading. */
+struct records;
+struct records *records_new(struct database *database);
+void records_free(struct records *records);
+const struct reply *records_answer(struct records *records, const uint8_t *request, size_t length);
 
 /* requests.c: a connection's requests. */
 struct connection;

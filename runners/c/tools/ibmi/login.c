@@ -1,4 +1,5 @@
-/* The one login: the client proves that it knows the token, in which user and password are, without sending it. */
+/* The one login: the client proves that it knows the token, in which user and password are, without sending it. The
+   sign-on server, where the driver logs in before it reads records. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -59,20 +60,107 @@ bool login_expect(FILE *from) {
     return true;
 }
 
-void login_challenge(uint8_t seed[SEED_BYTES]) {
-    if (getrandom(seed, SEED_BYTES, 0) != SEED_BYTES) abort();
+void login_challenge(struct login *login, const uint8_t *their_seed) {
+    if (getrandom(login->own_seed, SEED_BYTES, 0) != SEED_BYTES) abort();
+    memcpy(login->their_seed, their_seed, SEED_BYTES);
 }
 
-bool login_proven(const uint8_t *proof, const uint8_t *own_seed, const uint8_t *their_seed) {
+bool login_proven(struct login *login, const uint8_t *proof) {
+    static const uint8_t none[SEED_BYTES];
     uint8_t text[PROOF_BYTES + 2 * SEED_BYTES + LOGIN_NAME_BYTES + SEED_BYTES] = {0}, expected[PROOF_BYTES];
     uint8_t *at = text;
+    bool exchanged = memcmp(login->own_seed, none, SEED_BYTES) != 0;
     memcpy(at, token, PROOF_BYTES);
-    memcpy(at += PROOF_BYTES, own_seed, SEED_BYTES);
-    memcpy(at += SEED_BYTES, their_seed, SEED_BYTES);
+    memcpy(at += PROOF_BYTES, login->own_seed, SEED_BYTES);
+    memcpy(at += SEED_BYTES, login->their_seed, SEED_BYTES);
     at += SEED_BYTES;
     for (size_t i = 0; i < sizeof user - 1; i++)
         at[2 * i + 1] = (uint8_t)user[i];
     text[sizeof text - 1] = 1; /* the first use of these seeds */
     sha1(text, sizeof text, expected);
-    return memcmp(proof, expected, PROOF_BYTES) == 0;
+    memset(login->own_seed, 0, SEED_BYTES);
+    return exchanged && memcmp(proof, expected, PROOF_BYTES) == 0;
+}
+
+enum { HEAD = 20, PASSWORD_INCORRECT = 0x0003000B, VERSION = 0x00070500, LEVEL = 10 };
+
+/* A parameter behind a template, NULL unless it is there and has that many bytes. */
+static const uint8_t *find(const uint8_t *request, size_t length, size_t at, uint16_t code_point, size_t bytes) {
+    for (; at + 6 <= length; at += get32(request + at)) {
+        uint32_t own = get32(request + at);
+        if (own < 6 || own > length - at) return NULL;
+        if (get16(request + at + 4) == code_point) return own == bytes + 6 ? request + at + 6 : NULL;
+    }
+    return NULL;
+}
+
+static uint8_t *begin(struct reply *reply, const uint8_t *request, size_t bytes) {
+    uint8_t *at;
+    reply->length = 0;
+    at = reply_room(reply, bytes);
+    memcpy(at + 6, request + 6, 10); /* server, instance, correlation */
+    put16(at + 16, 4);
+    put16(at + 18, 0x8000u | get16(request + 18));
+    return at;
+}
+
+uint8_t *put_job(struct reply *reply) {
+    static const char job[] = "000001/ROWPATH/QZDASOINIT";
+    uint8_t *at = reply_room(reply, sizeof job - 1);
+    to_latin(job, sizeof job - 1, at, sizeof job - 1);
+    return at;
+}
+
+static void exchange_seeds(struct login *login, struct reply *reply, const uint8_t *request, size_t length) {
+    uint8_t *at = begin(reply, request, 32);
+    if (length < HEAD + SEED_BYTES) return;
+    login_challenge(login, request + HEAD);
+    at[5] = 2; /* passwords travel as for level 2 */
+    memcpy(at + 24, login->own_seed, SEED_BYTES);
+}
+
+static void start_server(struct login *login, struct reply *reply, const uint8_t *request, size_t length) {
+    const uint8_t *proof = find(request, length, HEAD + 2, 0x1105, PROOF_BYTES);
+    uint8_t *at = begin(reply, request, 34);
+    login->done = proof != NULL && login_proven(login, proof);
+    if (!login->done) put32(at + 20, PASSWORD_INCORRECT);
+    put16(at + 28, 0x111F);
+    put32(at + 30, CCSID_LATIN);
+    put_job(reply);
+    put32(reply->at + 24, (uint32_t)reply->length - 24);
+}
+
+static void exchange_attributes(struct login *login, struct reply *reply, const uint8_t *request, size_t length) {
+    const uint8_t *seed = find(request, length, HEAD, 0x1103, SEED_BYTES);
+    uint8_t *at = begin(reply, request, 42);
+    put32(at + 24, 10);
+    put16(at + 28, 0x1101);
+    put32(at + 30, VERSION);
+    put32(at + 34, 8);
+    put16(at + 38, 0x1102);
+    put16(at + 40, LEVEL);
+    if (seed == NULL) return;
+    login_challenge(login, seed);
+    memcpy(reply_parameter(reply, 0x1103, SEED_BYTES), login->own_seed, SEED_BYTES);
+    *reply_parameter(reply, 0x1119, 1) = 2;
+}
+
+/* Whoever signs on gets a CCSID; what it then connects to asks for the password again. */
+static void sign_on(struct login *login, struct reply *reply, const uint8_t *request, size_t length) {
+    const uint8_t *proof = find(request, length, HEAD + 1, 0x1105, PROOF_BYTES);
+    uint8_t *at = begin(reply, request, 24);
+    if (proof == NULL || !login_proven(login, proof)) put32(at + 20, PASSWORD_INCORRECT);
+    put32(reply_parameter(reply, 0x1114, 4), CCSID_LATIN);
+}
+
+bool login_answer(struct login *login, struct reply *reply, const uint8_t *request, size_t length) {
+    switch (get16(request + 18)) {
+    case 0x7001: exchange_seeds(login, reply, request, length); break;
+    case 0x7002: start_server(login, reply, request, length); break;
+    case 0x7003: exchange_attributes(login, reply, request, length); break;
+    case 0x7004: sign_on(login, reply, request, length); break;
+    default: return false;
+    }
+    put32(reply->at, (uint32_t)reply->length);
+    return true;
 }

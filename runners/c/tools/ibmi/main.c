@@ -1,5 +1,6 @@
-/* The stand-in for an IBM i: the database host server's side of the conversation with IBM Toolbox for Java, over tables
-   in memory, so that the driver's side can be measured. It is no Db2 for i: docs/stand-in.md says what it answers.
+/* The stand-in for an IBM i: the servers' side of the conversation with IBM Toolbox for Java (database, sign-on, DDM),
+   over tables in memory, so that the driver's side can be measured. It is no Db2 for i: docs/stand-in.md says what it
+   answers.
 
    ibmi [--tcp PORT]
 
@@ -15,7 +16,7 @@
 #include "../tool.h"
 #include "ibmi.h"
 
-enum { HEAD_BYTES = 20, INPUT_BYTES = 65536, LONGEST = 64 << 20 };
+enum { FIRST_BYTES = 6, HEAD_BYTES = 20, DDM_HEAD_BYTES = 10, INPUT_BYTES = 65536, LONGEST = 64 << 20 };
 
 static struct database database;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -49,11 +50,29 @@ static bool receive(int socket, struct input *input, size_t needed) {
     return true;
 }
 
-static bool answer_one(int socket, struct connection *connection, const uint8_t *request, size_t length) {
+struct client {
+    struct connection *connection; /* to the database host server, or to the sign-on server */
+    struct records *records;       /* over DDM, NULL: it speaks no DDM */
+};
+
+/* One port serves all: of a first request, which is short, only a length in DDM's two bytes is not 0 there. */
+static void begin(struct client *client, const uint8_t *first) {
+    if (get16(first) != 0)
+        client->records = records_new(&database);
+    else
+        client->connection = connection_new(&database);
+}
+
+static const struct reply *answer_to(struct client *client, const uint8_t *request, size_t length) {
+    return client->records != NULL ? records_answer(client->records, request, length)
+                                   : connection_answer(client->connection, request, length);
+}
+
+static bool answer_one(int socket, struct client *client, const uint8_t *request, size_t length) {
     const struct reply *reply;
     int one = 1;
     pthread_mutex_lock(&lock);
-    reply = connection_answer(connection, request, length);
+    reply = answer_to(client, request, length);
     pthread_mutex_unlock(&lock);
     if (reply != NULL) return send_all(socket, reply->at, reply->length);
     /* The driver's next request waits for this one's acknowledgement, which the kernel delays. */
@@ -61,21 +80,22 @@ static bool answer_one(int socket, struct connection *connection, const uint8_t 
     return true;
 }
 
-static void converse(int socket, struct connection *connection) {
+static void converse(int socket, struct client *client) {
     struct input input = {0};
-    size_t needed = HEAD_BYTES;
+    size_t needed = FIRST_BYTES;
     bool on = true;
     while (on && receive(socket, &input, needed)) {
         size_t at = 0;
-        needed = HEAD_BYTES;
-        while (on && input.filled - at >= HEAD_BYTES) {
-            size_t length = get32(input.at + at);
-            on = length >= HEAD_BYTES && length <= LONGEST;
+        needed = FIRST_BYTES;
+        while (on && input.filled - at >= FIRST_BYTES) {
+            if (client->records == NULL && client->connection == NULL) begin(client, input.at + at);
+            size_t length = client->records != NULL ? get16(input.at + at) : get32(input.at + at);
+            on = length >= (client->records != NULL ? DDM_HEAD_BYTES : HEAD_BYTES) && length <= LONGEST;
             needed = length;
             if (!on || input.filled - at < length) break;
-            on = answer_one(socket, connection, input.at + at, length);
+            on = answer_one(socket, client, input.at + at, length);
             at += length;
-            needed = HEAD_BYTES;
+            needed = FIRST_BYTES;
         }
         input.filled -= at;
         if (at > 0 && input.filled > 0) memmove(input.at, input.at + at, input.filled);
@@ -85,10 +105,11 @@ static void converse(int socket, struct connection *connection) {
 
 static void *serve(void *passed) {
     int socket = (int)(intptr_t)passed;
-    struct connection *connection = connection_new(&database);
-    converse(socket, connection);
+    struct client client = {0};
+    converse(socket, &client);
     pthread_mutex_lock(&lock);
-    connection_free(connection);
+    if (client.connection != NULL) connection_free(client.connection);
+    records_free(client.records);
     pthread_mutex_unlock(&lock);
     close(socket);
     return NULL;

@@ -58,9 +58,13 @@ void reply_text(struct reply *reply, uint16_t code_point, const char *text, bool
     to_latin(text, length, at + head, bytes);
 }
 
+static uint16_t type_of(const struct column *column) {
+    static const uint16_t types[] = {500, 496, 492, 484, 480, 480, 452, 448, 908, 384, 388, 392};
+    return (uint16_t)(types[column->kind] + (column->nullable ? 1 : 0));
+}
+
 /* The columns of rows or of parameters. */
 void reply_format(struct reply *reply, uint16_t code_point, const struct table *table, const int *columns, int count) {
-    static const uint16_t types[] = {500, 496, 492, 484, 480, 480, 452, 448, 908, 384, 388, 392};
     size_t begin = reply->length, names = 0;
     uint32_t record = 0;
     uint8_t *at = reply_parameter(reply, code_point, 16 + FIELD_BYTES * (size_t)count);
@@ -70,7 +74,7 @@ void reply_format(struct reply *reply, uint16_t code_point, const struct table *
         uint8_t *field = at + 16 + FIELD_BYTES * (size_t)i;
         size_t length = strlen(column->name);
         put16(field, FIELD_BYTES);
-        put16(field + 2, types[column->kind] + (column->nullable ? 1u : 0u));
+        put16(field + 2, type_of(column));
         put32(field + 4, column->bytes);
         put16(field + 8, column->scale);
         put16(field + 10, column->precision);
@@ -92,6 +96,28 @@ void reply_format(struct reply *reply, uint16_t code_point, const struct table *
         to_latin(name, length, to + 8, length);
     }
     put32(reply->at + begin, (uint32_t)(reply->length - begin));
+}
+
+/* The same in the form that a package has. */
+void reply_sqlda(struct reply *reply, const struct table *table, const int *columns, int count) {
+    enum { HEAD = 16, VARIABLE = 80, MOST_OF_NAME = 30 };
+    uint8_t *at = reply_room(reply, HEAD + VARIABLE * (size_t)count);
+    to_latin("SQLDA   ", 8, at, 8);
+    put32(at + 8, (uint32_t)(HEAD + VARIABLE * count));
+    put16(at + 12, (uint32_t)count);
+    put16(at + 14, (uint32_t)count);
+    for (int i = 0; i < count; i++) {
+        const struct column *column = &table->columns[columns[i]];
+        uint8_t *field = at + HEAD + VARIABLE * (size_t)i;
+        uint32_t decimal = (uint32_t)column->precision << 8 | column->scale;
+        size_t length = strlen(column->name) < MOST_OF_NAME ? strlen(column->name) : MOST_OF_NAME;
+        put16(field, type_of(column));
+        put16(field + 2, column->kind == DECIMAL ? decimal : column->bytes - (is_variable(column->kind) ? 2 : 0));
+        put16(field + 18, column->ccsid);
+        field[32] = 0xC9; /* a parameter goes in */
+        put16(field + 48, (uint32_t)length);
+        to_latin(column->name, length, field + 50, length);
+    }
 }
 
 static uint32_t shortened(const struct statement *statement, const uint8_t *row) {

@@ -6,7 +6,6 @@
 #include "ibmi.h"
 
 enum {
-    HEAD_BYTES = 20,
     PREFIX_BYTES = 40,
     STATEMENTS = 65536,
     REPLY_WANTED = 0x80000000,
@@ -20,6 +19,7 @@ enum {
 
 struct prepared { /* a request parameter block: a statement, its cursor, and how its last request ended */
     char *sql;
+    const char *packaged; /* of a package, which sql is a copy of */
     struct statement *statement;
     struct cursor cursor;
     struct problem problem;
@@ -32,8 +32,8 @@ struct connection {
     struct reply reply;
     uint8_t *expanded;
     char schema[NAME_BYTES];
-    uint8_t own_seed[SEED_BYTES], their_seed[SEED_BYTES];
-    bool in_transaction, logged_in;
+    struct login login;
+    bool in_transaction;
 };
 
 struct request {
@@ -109,6 +109,13 @@ static struct parameters parameters_of(const struct request *request) {
     return found;
 }
 
+/* The package that the request names, NULL: none. */
+static struct package *package_of(struct connection *connection, const struct request *request) {
+    size_t length;
+    const uint8_t *name = find(request, 0x3804, &length);
+    return name == NULL || length == 0 ? NULL : package_find(connection->database, name, length);
+}
+
 static bool prepare(struct connection *connection, struct prepared *prepared) {
     statement_free(prepared->statement);
     cursor_close(&prepared->cursor);
@@ -125,11 +132,35 @@ static bool take_text(struct connection *connection, const struct request *reque
     if (get16(at) != 13488 && get16(at) != 1200) return refuse(&prepared->problem, "SQL in CCSID %u.", get16(at));
     free(prepared->sql);
     prepared->sql = from_utf16(at + 6, get32(at + 2));
+    prepared->packaged = NULL;
     if (prepared->sql == NULL) return syntax(&prepared->problem, "U+0000");
+    if (!prepare(connection, prepared)) return false;
+    if (number(request, 0x3808) == 1) {
+        struct package *package = package_of(connection, request);
+        if (package == NULL) return fail(&prepared->problem, -204, "42704", "SQL package not found.");
+        package_keep(package, at + 6, get32(at + 2), prepared->sql);
+    }
+    return true;
+}
+
+/* A request may name a statement of a package, which no one prepared on this connection. */
+static bool take_packaged(struct connection *connection, const struct request *request) {
+    struct prepared *prepared = request->prepared;
+    size_t length;
+    const uint8_t *name = find(request, 0x3806, &length);
+    const struct package *package = name == NULL ? NULL : package_of(connection, request);
+    const char *sql = package == NULL ? NULL : package_sql(package, name, length);
+    if (sql == NULL || sql == prepared->packaged) return true;
+    free(prepared->sql);
+    prepared->sql = strdup(sql);
+    if (prepared->sql == NULL) abort();
+    prepared->packaged = sql;
     return prepare(connection, prepared);
 }
 
-static bool statement_at_hand(struct connection *connection, struct prepared *prepared) {
+static bool statement_at_hand(struct connection *connection, const struct request *request) {
+    struct prepared *prepared = request->prepared;
+    if (!take_packaged(connection, request)) return false;
     if (prepared->sql == NULL) return fail(&prepared->problem, -518, "07003", "Prepared statement not found.");
     if (prepared->statement == NULL || prepared->statement->table == NULL || prepared->statement->table->dropped ||
         (prepared->statement->source != NULL && prepared->statement->source->dropped))
@@ -170,7 +201,7 @@ static void block(struct connection *connection, const struct request *request) 
 static void open_request(struct connection *connection, const struct request *request, bool with_rows) {
     struct prepared *prepared = request->prepared;
     struct parameters parameters = parameters_of(request);
-    bool valid = statement_at_hand(connection, prepared);
+    bool valid = statement_at_hand(connection, request);
     if (valid && prepared->statement->kind != SELECT)
         valid = fail(&prepared->problem, -517, "07005", "Prepared statement is not a query.");
     valid = valid && cursor_open(&prepared->cursor, prepared->statement, &parameters, &prepared->problem);
@@ -202,10 +233,27 @@ static void execute_request(struct connection *connection, const struct request 
     struct prepared *prepared = request->prepared;
     struct parameters parameters = parameters_of(request);
     size_t rows = 0;
-    if (immediately ? take_text(connection, request) : statement_at_hand(connection, prepared))
+    if (immediately ? take_text(connection, request) : statement_at_hand(connection, request))
         execute(connection->database, prepared->statement, &parameters,
                 connection->in_transaction ? &connection->undo : NULL, &rows, &prepared->problem);
     ended(connection, request, rows);
+    finish(connection, request);
+}
+
+static void create_package(struct connection *connection, const struct request *request) {
+    size_t length = 0;
+    const uint8_t *name = find(request, 0x3804, &length);
+    struct problem *problem = &request->prepared->problem;
+    bool made = package_create(connection->database, name, length, problem);
+    reply_begin(&connection->reply, request->at, made ? 0 : 1, problem->code);
+    finish(connection, request);
+}
+
+static void return_package(struct connection *connection, const struct request *request) {
+    const struct package *package = package_of(connection, request);
+    if (package == NULL) fail(&request->prepared->problem, -204, "42704", "SQL package not found.");
+    ended(connection, request, 0);
+    if (package != NULL) reply_package(&connection->reply, connection->database, package, connection->schema);
     finish(connection, request);
 }
 
@@ -275,6 +323,8 @@ static void answer(struct connection *connection, const struct request *request)
         case 0x180B: fetch_request(connection, request); return;
         case 0x1805: execute_request(connection, request, false); return;
         case 0x1806: execute_request(connection, request, true); return;
+        case 0x180F: create_package(connection, request); return;
+        case 0x1815: return_package(connection, request); return;
         case 0x1807: end_transaction(connection, request, true); return;
         case 0x1808: end_transaction(connection, request, false); return;
         case 0x180A: cursor_close(&request->prepared->cursor); /* fall through */
@@ -292,65 +342,13 @@ static void answer(struct connection *connection, const struct request *request)
     finish(connection, request);
 }
 
-/* Random seeds: passwords travel as for level 2. */
-static void exchange_seeds(struct connection *connection, const uint8_t *request, size_t length) {
-    uint8_t *at;
-    login_challenge(connection->own_seed);
-    if (length >= HEAD_BYTES + SEED_BYTES) memcpy(connection->their_seed, request + HEAD_BYTES, SEED_BYTES);
-    connection->reply.length = 0;
-    at = reply_room(&connection->reply, 32);
-    memcpy(at + 6, request + 6, 10);
-    at[5] = 2;
-    put16(at + 16, 4);
-    put16(at + 18, 0xF001);
-    memcpy(at + 24, connection->own_seed, SEED_BYTES);
-    put32(at, 32);
-}
-
-/* Whether the request that starts the server proves the login, with seeds that were exchanged. */
-static bool proves_login(struct connection *connection, const uint8_t *request, size_t length) {
-    static const uint8_t none[SEED_BYTES];
-    bool proven = false;
-    for (size_t at = HEAD_BYTES + 2; at + 6 <= length;) {
-        uint32_t bytes = get32(request + at);
-        if (bytes < 6 || bytes > length - at) break;
-        if (get16(request + at + 4) == 0x1105 && bytes == 6 + PROOF_BYTES)
-            proven = login_proven(request + at + 6, connection->own_seed, connection->their_seed);
-        at += bytes;
-    }
-    proven = proven && memcmp(connection->own_seed, none, SEED_BYTES) != 0;
-    memset(connection->own_seed, 0, SEED_BYTES); /* seeds are for one try */
-    return proven;
-}
-
-static void start_server(struct connection *connection, const uint8_t *request, size_t length) {
-    static const char job[] = "000001/ROWPATH/QZDASOINIT";
-    enum { PASSWORD_INCORRECT = 0x0003000B };
-    uint8_t *at;
-    connection->logged_in = proves_login(connection, request, length);
-    connection->reply.length = 0;
-    at = reply_room(&connection->reply, 24 + 10 + sizeof job - 1);
-    memcpy(at + 6, request + 6, 10);
-    put16(at + 16, 4);
-    put16(at + 18, 0xF002);
-    put32(at + 24, 10 + sizeof job - 1);
-    put16(at + 28, 0x111F);
-    put32(at + 30, CCSID_LATIN);
-    to_latin(job, sizeof job - 1, at + 34, sizeof job - 1);
-    if (!connection->logged_in) put32(at + 20, PASSWORD_INCORRECT);
-    put32(at, (uint32_t)connection->reply.length);
-}
-
 const struct reply *connection_answer(struct connection *connection, const uint8_t *request, size_t length) {
     struct request asked = {.at = request, .length = length};
     uint16_t function = get16(request + 18);
     size_t bytes;
     const uint8_t *runs;
-    if (function == 0x7001 || function == 0x7002) {
-        (function == 0x7001 ? exchange_seeds : start_server)(connection, request, length);
-        return &connection->reply;
-    }
-    if (!connection->logged_in) return NULL;
+    if (login_answer(&connection->login, &connection->reply, request, length)) return &connection->reply;
+    if (!connection->login.done) return NULL;
     if (length < PREFIX_BYTES || function == 0x1FFF) return NULL; /* the driver's farewell */
     asked.wanted = get32(request + 20);
     if (asked.wanted & RUNS_SENT && (runs = find(&asked, 0x3832, &bytes)) != NULL && bytes >= 4) {
