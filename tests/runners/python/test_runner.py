@@ -427,8 +427,9 @@ def test_an_earlier_environment_has_every_package(monkeypatch: pytest.MonkeyPatc
 
 def test_the_packages_of_every_driver_are_those_that_its_own_metadata_asks_for() -> None:
     locked = language.locked_in(SOURCE / "requirements.lock")
-    variants = [variant for each in _with_layers() for variant in language.variants_of(each, None)]
-    named = {name for each in variants for name in language.packages_of(each, each.versions[0])}
+    named = {name for each in _with_layers() for name in language.packages_of(each, each.versions[0])}
+    loops = (loop for each in ADAPTERS.values() for loop in each.build.get("loop", {}).values())
+    named |= {name for loop in loops for name in loop["packages"]}
     assert named == {name for name, entry in locked.items() if "sys_platform == 'win32'" not in entry}
     for adapter in _with_layers():
         interpreter = language.interpreter(adapter, adapter.versions[0])
