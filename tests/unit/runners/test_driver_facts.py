@@ -151,9 +151,5 @@ def test_every_driver_has_its_line() -> None:
     lines = list(listing.drivers())[1:]
     lines = lines[: lines.index("")]  # then those that cannot be here
     named = {" ".join(line.split()[:2]) for line in lines}
-    expected = {
-        f"{each.language} {each.driver}"
-        for each in every_adapter()
-        if not each.no_driver
-    }
+    expected = {f"{each.language} {each.driver}" for each in every_adapter() if not each.no_driver}
     assert named == expected
