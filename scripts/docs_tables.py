@@ -50,6 +50,7 @@ MEANINGS = {
     "rows": "of Python: the class that a row is made into; its values are read by name or attribute where it has them; "
     "only where named",
     "loop": "of Python's tasks: whose event loop; only where named",
+    "locking": "of SQLite: whether a connection keeps its lock on the file; only where named",
     "tls": "`default` is the driver's default",
     "link": "`none`, or the round trip of an emulated link over TCP: `0.5ms`, `20ms`",
     "placement": "client and server on one core; on one each; on every core (only where named); `apart` on two hosts",

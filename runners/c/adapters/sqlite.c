@@ -50,7 +50,8 @@ static void *sqlite_open(const rp_options *options, int64_t *server_pid) {
                                ? "PRAGMA synchronous=OFF"
                                : "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL";
     if (sqlite3_open_v2(rp_option(options, "path", ""), &connection->database, flags, NULL) == SQLITE_OK &&
-        sqlite3_busy_timeout(connection->database, MOST_WAIT_MS) == SQLITE_OK && sqlite_run(connection, settings))
+        sqlite3_busy_timeout(connection->database, MOST_WAIT_MS) == SQLITE_OK && sqlite_run(connection, settings) &&
+        (!rp_option_is(options, "locking", "exclusive") || sqlite_run(connection, "PRAGMA locking_mode=EXCLUSIVE")))
         return connection;
     sqlite_fail(connection->database, RP_CONNECT_ERROR);
     sqlite_close(connection);

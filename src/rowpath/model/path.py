@@ -38,6 +38,7 @@ COORDINATES = (
     "server_host",
     "clients",
     "loop",
+    "locking",
     "ranges",
     "threads",
     "durability",

@@ -28,7 +28,7 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 VARIED_ONE_AT_A_TIME = ("version", "engine_version", "pipeline", "tls", "clients", "concurrency", "threads", "bulk")
 POOLED = ("pool", "pool_size", "validation")
 POOLER = ("pooler", "pooler_mode")
-OWN_WHERE_NAMED = ("rows", "loop")  # of adapters
+OWN_WHERE_NAMED = ("rows", "loop", "locking")  # of adapters
 # Coordinates that no path has unless they are named.
 WHERE_NAMED = ("link", "layer", "technique", *POOLED, *POOLER, *OWN_WHERE_NAMED)
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
