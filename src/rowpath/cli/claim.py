@@ -14,6 +14,7 @@ from rowpath.errors import UsageError
 if WILL_RUN:
     from rowpath.analysis.analyse import analyse
     from rowpath.analysis.chapters.factors import CHAPTER as FACTORS
+    from rowpath.analysis.chapters.factors import grid
     from rowpath.analysis.chapters.published import CLAIMS
     from rowpath.analysis.rankings import paths_to_repeat
     from rowpath.cli import plan as planning
@@ -25,6 +26,7 @@ if WILL_RUN:
     from rowpath.planning.overrides import NOT_OVERRIDDEN
     from rowpath.report import html, live
     from rowpath.report.console import make_console
+    from rowpath.report.terminal_tables import show_grid
     from rowpath.text import clean
 
 if TYPE_CHECKING:
@@ -87,8 +89,8 @@ def run(options: argparse.Namespace) -> int:
         if analysis.run.experiment.name != claim.experiment:
             what = f"{directory} is a run of {analysis.run.experiment.name}, not of {claim.experiment}"
             raise UsageError(what, f"rowpath claim {options.claim}")
-    show_verdict(claim, analysis, console)
     console.print(said("run", str(directory)), soft_wrap=True)
+    show_verdict(claim, analysis, console)
     return 0
 
 
@@ -115,6 +117,7 @@ def show_verdict(claim: PublishedClaim, analysis: Analysis, console: Console) ->
     console.print(said("verdict", verdict), style="bold", soft_wrap=True)
     for check in (checked[id_] for id_ in claim.ids if id_ in checked):
         console.print(said("", f"{check.outcome}: {check.claim}: {check.figure}"), soft_wrap=True)
-    for each in FACTORS.of(analysis):
-        console.print(said("factors", f"{each.title}: {each.text}"), soft_wrap=True)
     console.print(said("trust", analysis.answer.trust.line), soft_wrap=True)
+    for each in FACTORS.of(analysis):
+        console.print()
+        show_grid(grid(each), console)

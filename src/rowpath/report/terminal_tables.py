@@ -27,12 +27,12 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
     if shown.refusal:
         console.print(Text(shown.refusal, style="bold red"))
         console.print()
-    left_out = [title for section in shown.first for title in _grid(section.grid, console)]
+    left_out = [title for section in shown.first for title in show_grid(section.grid, console)]
     for operation in shown.operations if not shown.first else ():
         left_out += [title for ranking in operation.rankings for title in _ranking(ranking, console)]
         left_out += _leading(operation.sections, console)
     left_out += _leading((*shown.mixed_load, *shown.across), console)
-    left_out += [title for published in shown.published for title in _grid(published.grid, console)]
+    left_out += [title for published in shown.published for title in show_grid(published.grid, console)]
     marks = shown.marks if not shown.first else ()  # of rankings, which only the page shows then
     for mark in marks:
         console.print(Text(mark, style="dim"))
@@ -94,10 +94,10 @@ def _ranking(ranking: RankingView, console: Console) -> list[str]:
 
 def _leading(sections: Iterable[Section], console: Console) -> list[str]:
     """Prints the tables that the experiment is about; returns the titles of the columns that found no room."""
-    return [title for section in sections if section.leading for title in _grid(section.grid, console)]
+    return [title for section in sections if section.leading for title in show_grid(section.grid, console)]
 
 
-def _grid(grid: Grid, console: Console) -> list[str]:
+def show_grid(grid: Grid, console: Console) -> list[str]:
     """Prints a table that belongs to no ranking; returns the titles of the columns that found no room."""
     console.print(Text(grid.caption, style="bold"))
     left_out = _table(grid, grid.rows, console, mark_first=False)

@@ -20,6 +20,8 @@ from rowpath.model.base import Frozen
 from rowpath.model.claims import Factors
 from rowpath.model.metrics import METRICS
 
+LARGEST = 2  # factors that a sentence names
+
 
 class Factor(Frozen, frozen=True):
     """One change: how many times better the path is after it, in each order; None where an order has no such step."""
@@ -43,18 +45,14 @@ class TakenApart(Frozen, frozen=True):
 
     @property
     def text(self) -> str:
-        """`2.71× here, 5.00× published: threads to tasks 1.32×, …`, by the first order."""
+        """`2.71× here, 5.00× published; largest: threads to tasks 1.32×, …`, by the first order."""
         if self.whole is None:
             return "not measured in this run."
-        named = [
-            f"{factor.change} {fmt.ratio(own.ratio)}{' (interaction)' if factor.interaction else ''}"
-            for factor in self.factors
-            if (own := factor.in_orders[0]) is not None
-        ]
-        unnamed = "" if self.remainder is None else f", remainder {fmt.ratio(self.remainder)}"
-        reason = f" {self.reason}" if self.reason else ""
+        known = [(factor.change, own.ratio) for factor in self.factors if (own := factor.in_orders[0]) is not None]
+        known.sort(key=lambda each: -abs(math.log(each[1])))
+        largest = ", ".join(f"{change} {fmt.ratio(ratio)}" for change, ratio in known[:LARGEST])
         whole = f"{fmt.ratio(self.whole.ratio)} here, {fmt.ratio(self.published)} published"
-        return f"{whole}: {', '.join(named)}{unnamed}.{reason}"
+        return f"{whole}; largest: {largest}."
 
 
 def factors(evidence: Evidence) -> tuple[TakenApart, ...]:
@@ -120,7 +118,7 @@ def grid(one: TakenApart) -> Grid:
     lines += [row("all together", [one.whole]), row("published", [Against(one.published)])]
     note = "Interaction: the intervals of two orders do not meet. The remainder is what the factors leave of the whole."
     title = f"{one.title}: how many times better after each change, from {one.first} to {one.last}"
-    return without_empty(of_lines(fmt.clean(title), lines, note))
+    return without_empty(of_lines(fmt.clean(title), lines, fmt.clean(f"{note} {one.reason}".rstrip())))
 
 
 def _picture(one: TakenApart) -> Picture | None:

@@ -46,7 +46,8 @@ def test_each_change_has_its_value_in_each_order_and_the_remainder_is_what_they_
 def test_a_change_that_is_worth_more_after_another_is_an_interaction(tmp_path: Path) -> None:
     found = taken_apart(tmp_path, {"slow": 80_000, "tasks": 75_000, "tuples": 40_000, "both": 20_000})
     assert all(factor.interaction for factor in found.factors)
-    assert "interaction" in found.text
+    assert [row.cells[-1] for row in grid(found).rows][:2] == ["interaction", "interaction"]
+    assert found.text.startswith("4.") and "dict to tuple" in found.text
 
 
 def test_a_step_that_was_not_measured_leaves_its_order_without_remainder(tmp_path: Path) -> None:
