@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.planning.claim_file import load_claim, names
-from tests.end_to_end.command import called, error_form
+from tests.end_to_end.command import called, error_form, rowpath
 
 
 def test_every_claim_is_listed_with_its_figure() -> None:
@@ -21,8 +21,8 @@ def test_every_claim_is_listed_with_its_figure() -> None:
 def test_a_run_of_the_claims_experiment_gives_the_verdict(tmp_path: Path) -> None:
     claim, run = load_claim("gitea-sqlite"), tmp_path / "run"
     short = ["-r", "2", "-w", "0.1", "--wait-for-quiet", "0s", "-q", "-o", str(run)]
-    assert called("run", claim.experiment, *short).returncode == 0
-    done = called("claim", "gitea-sqlite", str(run))
+    assert rowpath("run", claim.experiment, *short).returncode == 0
+    done = rowpath("claim", "gitea-sqlite", run)
     assert done.returncode == 0 and done.stderr == ""
     lines = done.stdout.splitlines()
     assert lines[0] == claim.title

@@ -204,7 +204,7 @@ _WORDS = (
     *("island", "jasmine", "kettle", "lantern", "meadow", "north", "orchard", "pebble"),
 )
 _FIRST_ADDED = datetime(2001, 1, 1)
-_FIRST_READING = datetime(2024, 11, 28, tzinfo=UTC)
+_FIRST_READING = datetime(2024, 11, 28)
 
 
 def _items(seed: int, index: int) -> Row:

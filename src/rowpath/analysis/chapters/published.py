@@ -35,7 +35,10 @@ def _claims_sections(checked: tuple[ClaimCheck, ...], _lookup: Lookup) -> Iterat
     holding = sum(claim.outcome == "holds" for claim in checked)
     failing = sum(claim.outcome == "does not hold" for claim in checked)
     uncertain = len(checked) - holding - failing
-    counted = [(holding, "hold" if holding != 1 else "holds"), (failing, "do not" if failing != 1 else "does not")]
+    counted = [
+        (holding, "hold" if holding != 1 else "holds"),
+        (failing, "do not hold" if failing != 1 else "does not hold"),
+    ]
     counted.append((uncertain, "are uncertain" if uncertain != 1 else "is uncertain"))
     named = [f"{count} {what}" for count, what in counted if count]
     sentence = f"Of {len(checked)} published claims {', '.join(named)} here."
