@@ -22,6 +22,7 @@ COMMANDS = {
     "run": "run an experiment and show which path is fastest",
     "probe": "find the fastest path to the rows of your own query, without changing anything",
     "explain": "show where the time of an operation goes: by library, side and waiting",
+    "faults": "show what each driver does when something breaks, and how long it takes",
     "claim": "list published claims, or measure one of them here",
     "record": "record a conversation between driver and server as a tape",
     "replay": "serve a tape: drivers talk to the recorded server, without a database",

@@ -36,6 +36,7 @@ from rowpath.text import printable
 AnyReply = TypeVar("AnyReply", bound=Reply)
 NOISE_LINES_KEPT = 20
 ENDS_WITHIN_S = 10.0  # once its reply stream is closed; on a busy machine
+LISTEN_EACH_S = 0.5
 READ_BYTES = 4096  # holds any reply to a sample; a large buffer costs page faults
 
 
@@ -161,6 +162,16 @@ class Runner:
                     self._read_errors()
                 elif not self._read_replies():
                     raise self.lost()
+
+    def replies_within(self, timeout_s: float) -> bool:
+        """Whether a reply, or its end, is there within that time; it is left running when not."""
+        poll, until = select.poll(), time.monotonic() + timeout_s
+        poll.register(self._out.fileno(), select.POLLIN)
+        while not self._lines and not poll.poll(max(0.0, min(LISTEN_EACH_S, until - time.monotonic())) * 1000):
+            if time.monotonic() >= until:
+                return False
+            self.listen()
+        return True
 
     def listen(self) -> None:
         """Read what it wrote beside its replies: without a request for long, it would wait for us to read that."""

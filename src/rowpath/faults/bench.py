@@ -1,0 +1,122 @@
+"""The servers of a matrix of faults, each brought up once, and who looks at them beside the driver under test."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from rowpath.engines.base import Instance
+from rowpath.execution.instances import EngineInstances
+from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
+from rowpath.execution.worker import Worker
+from rowpath.model.path import AccessPath
+from rowpath.planning.plan import Key, PlannedPath, key_of
+from rowpath.planning.selection import lattice
+from rowpath.runners import manifest
+from rowpath.runners.manifest import adapter_of, every_adapter
+from rowpath.workloads.workload_file import load_workload
+
+WORKLOAD = "faults"
+TIMEOUT_S = 60.0
+OBSERVERS = {"postgresql": "libpq", "mariadb": "libmariadb", "mysql": "libmariadb"}
+
+# steady: never touched; victim: killed and stopped; full: with few connections
+Role = Literal["steady", "victim", "full"]
+
+
+class Bench:
+    """Servers by role, started when first needed; `busy` is held by the one cell that is at work.
+
+    A cell that only waits gives `busy` to the next one: waiting cells take no CPU.
+    """
+
+    few = 10  # connections of a server that is to be full
+
+    def __init__(self, directory: Path) -> None:
+        self.busy = threading.Lock()
+        self.workload = load_workload(WORKLOAD)
+        self.scan_bytes: dict[str, int] = {}  # of a path's answer
+        self._phases = PhaseCache(directory / "parameters")
+        self.directory = directory
+        self._by_role: dict[Role, EngineInstances] = {}
+        self._built: set[tuple[str, ...]] = set()
+
+    def instance(self, role: Role, planned: PlannedPath) -> Instance:
+        """The path's server of that role, loaded. Errors: RowpathError."""
+        instances, key = self._instances(role), key_of(planned.path)
+        if key in instances:
+            if not instances[key].check():
+                instances.restart(key)
+            return instances[key]
+        try:
+            instance = instances.bring_up((planned,), {self.workload.name: self.workload}, key)
+            if f"{WORKLOAD}.write" in planned.phases:
+                with self.observer(role, planned) as observer:
+                    observer.reset(self.work(planned, "write"))
+        except BaseException:
+            instances.forget(key)
+            raise
+        return instance
+
+    def restart(self, role: Role, key: Key) -> None:
+        """Stop a server in good order and start it again."""
+        self._instances(role).restart(key)
+
+    def _instances(self, role: Role) -> EngineInstances:
+        if role not in self._by_role:
+            folder = self.directory / role
+            folder.mkdir(parents=True)
+            folder.chmod(self.directory.stat().st_mode)
+            few = {"connections": self.few} if role == "full" else {}
+            self._by_role[role] = EngineInstances(folder, self._phases, lambda _secret: None, **few)
+        return self._by_role[role]
+
+    def work(self, planned: PlannedPath, phase: str) -> PreparedPhase:
+        """A phase of the workload for the path's engine."""
+        prepared = self._phases.prepared_workload(self.workload, planned.path.engine)
+        return prepared.phases[f"{WORKLOAD}.{phase}"]
+
+    def build(self, planned: PlannedPath) -> None:
+        """Build the path's runner, once."""
+        key = planned.adapter.language, planned.adapter.driver, planned.path.version
+        if key not in self._built:
+            manifest.build([(planned.adapter, planned.path.version)], paths=[planned.path])
+            self._built.add(key)
+
+    @contextlib.contextmanager
+    def observer(self, role: Role, planned: PlannedPath) -> Iterator[Worker]:
+        """Another connection to the path's server of that role, straight, by a driver of C where there is one."""
+        other = _observing(planned)
+        self.build(other)
+        worker = Worker(other, self.instance(role, planned), log=lambda _line: None, timeout_s=TIMEOUT_S)
+        try:
+            worker.open()
+            yield worker
+        finally:
+            worker.close()
+
+    def answer(self, worker: Worker, phase: str, row: int = 0) -> int:
+        """The number that a phase of the observer's delivers for a row of its parameters."""
+        work = self.work(worker.planned, phase)
+        worker.prepare(work)
+        reply = worker.sample(work, "steady", operations=1, first=row).reply
+        return int(reply.touch, 16)
+
+    def stop(self) -> None:
+        """Stop every server."""
+        for instances in self._by_role.values():
+            instances.stop_all()
+
+
+def _observing(planned: PlannedPath) -> PlannedPath:
+    driver = OBSERVERS.get(planned.path.engine, "")
+    known = any((one.language, one.driver) == ("c", driver) for one in every_adapter())
+    if not driver or not known:
+        return planned
+    adapter = adapter_of("c", driver)
+    wanted = {key: (planned.path.get(key),) for key in ("engine", "engine_version", "deployment", "durability", "tls")}
+    path: AccessPath = next(iter(lattice(adapter, wanted | {"transport": ("tcp",)})))
+    return PlannedPath(path, adapter, planned.phases, planned.name)

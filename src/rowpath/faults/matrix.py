@@ -1,0 +1,179 @@
+"""A matrix of faults: which cells there are, measured beside each other, each written down when it ends."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from rowpath.engines import ENGINES
+from rowpath.errors import UsageError
+from rowpath.faults.bench import WORKLOAD, Bench
+from rowpath.faults.kinds import FAULTS
+from rowpath.faults.trial import measured
+from rowpath.machine import processes
+from rowpath.model.fault import Cell, Fault, Work
+from rowpath.model.path import AccessPath
+from rowpath.planning.availability import ineligible_reason, pruned, unavailable
+from rowpath.planning.plan import PlannedPath
+from rowpath.planning.selection import lattice
+from rowpath.runners.manifest import Adapter, every_adapter
+from rowpath.toml_file import suggest
+from rowpath.workloads.workload_file import load_workload
+
+FILE = "faults.jsonl"
+AT_ONCE = 24  # cells; all but one of them wait
+ROWS_EACH = 20  # of the written table, for one cell
+TLS_FAULT = "12"
+DEFAULT_ENGINE = "postgresql"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A cell to measure."""
+
+    planned: PlannedPath
+    fault: Fault
+    work: Work
+    settings: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """As `Cell.key`."""
+        return self.planned.path.id, self.fault.number, self.work, self.settings
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The cells to measure, and the drivers that cannot be measured here, each with the reason."""
+
+    tasks: tuple[Task, ...]
+    left_out: tuple[str, ...]
+
+
+def make_matrix(words: list[str], *, every: bool, faults: list[str], tuned: bool = False) -> Matrix:
+    """The cells of the drivers, engines or languages that the words name; without one of a usual driver per language.
+
+    Errors: UsageError for a word or a fault that is none.
+    """
+    kinds = _kinds(faults)
+    tasks, left_out = [], []
+    for adapter in every_adapter():
+        for engine in adapter.engines:
+            if not _is_wanted(adapter, engine, words, every):
+                continue
+            plain, reason = planned_path(adapter, engine)
+            if plain is None:
+                left_out += [reason] if reason else []
+                continue
+            encrypted, _reason = planned_path(adapter, engine, tls="on")
+            for fault in kinds:
+                path = encrypted if fault.number == TLS_FAULT and encrypted else plain
+                tasks += [Task(path, fault, work) for work in fault.works]
+    if words and not tasks and not left_out:
+        raise UsageError(f"no driver of a server is called '{words[0]}'", suggest(words[0], _words()))
+    return Matrix(tuple(tasks), tuple(left_out))
+
+
+def _kinds(names: list[str]) -> list[Fault]:
+    kinds = [
+        fault for fault in FAULTS if not names or {fault.number, fault.number.rstrip("abc"), fault.name} & {*names}
+    ]
+    known = {word for fault in kinds for word in (fault.number, fault.number.rstrip("abc"), fault.name)}
+    if unknown := [name for name in names if name not in known]:
+        numbers = ", ".join(f"{fault.number} {fault.name}" for fault in FAULTS)
+        raise UsageError(f"unknown fault '{unknown[0]}'", f"one of {numbers}")
+    return kinds
+
+
+def _words() -> tuple[str, ...]:
+    return tuple({word for adapter in every_adapter() for word in (adapter.driver, adapter.language, *adapter.engines)})
+
+
+def _is_wanted(adapter: Adapter, engine: str, words: list[str], every: bool) -> bool:
+    if "server" not in adapter.deployments or adapter.floor or engine not in ENGINES or engine == "null":
+        return False
+    if "server" not in ENGINES[engine].deployments:
+        return False
+    if words:
+        return all(word in (adapter.driver, adapter.language, engine) for word in words) or adapter.driver in words
+    return every or (engine == DEFAULT_ENGINE and engine in adapter.usual)
+
+
+def planned_path(adapter: Adapter, engine: str, tls: str = "off") -> tuple[PlannedPath | None, str]:
+    """The adapter's path as shipped over TCP, with the phases it can run; else why there is none."""
+    name = f"{adapter.language} {adapter.driver}" + (f" {engine}" if len(adapter.engines) > 1 else "")
+    wanted = {"engine": (engine,), "deployment": ("server",), "transport": ("tcp",), "profile": ("shipped",)}
+    paths = [path for path in lattice(adapter, wanted | {"tls": (tls,)}) if not pruned(adapter, path)]
+    if not paths:
+        return None, ""
+    path: AccessPath = paths[0]
+    if (why := unavailable(adapter, path))[0]:
+        return None, f"{name}: {why[0]}; {why[1]}"
+    workload = load_workload(WORKLOAD)
+    named = {f"{WORKLOAD}.{phase.name}": phase for phase in workload.phases}
+    phases = tuple(one for one, phase in named.items() if not ineligible_reason(adapter, path, one, phase))
+    return PlannedPath(path, adapter, phases, name), ""
+
+
+class Journal:
+    """The cells of a directory, one JSON line each, written as they end."""
+
+    def __init__(self, directory: Path) -> None:
+        self._file = directory / FILE
+        self._lock = threading.Lock()
+
+    def cells(self) -> list[Cell]:
+        """Those that are there; a line that was cut is none, and the last one of a cell counts."""
+        cells: dict[tuple[str, ...], Cell] = {}
+        for line in self._file.read_bytes().splitlines() if self._file.is_file() else ():
+            try:
+                cell = msgspec.json.decode(line, type=Cell)
+            except msgspec.MsgspecError:
+                continue
+            cells[cell.key] = cell
+        return list(cells.values())
+
+    def write(self, cell: Cell) -> None:
+        """Append one."""
+        line = msgspec.json.encode(cell) + b"\n"
+        with self._lock, self._file.open("ab") as stream:
+            stream.write(line)
+
+
+def measure(matrix: Matrix, directory: Path, work: Path, done: Callable[[Cell], None]) -> list[Cell]:
+    """Measure every cell that the directory does not have yet; all of them, in the order of the matrix.
+
+    `work`: an existing directory that a server's user can enter. Errors: RowpathError.
+    """
+    journal = Journal(directory)
+    known = {cell.key for cell in journal.cells()}
+    bench = Bench(work)
+
+    def job(number: int, task: Task) -> Callable[[], None]:
+        def carry_out() -> None:
+            row = (number + 1) * ROWS_EACH
+            cell = measured(bench, task.planned, task.fault, task.work, row, task.settings)
+            journal.write(cell)
+            done(cell)
+
+        return carry_out
+
+    left = [(number, task) for number, task in enumerate(matrix.tasks) if task.key not in known]
+    # What waits longest begins first; the rest in one order for everybody, mixed so that waiting cells overlap.
+    left.sort(key=lambda one: (-one[1].fault.watch_s, random.Random(str(one[1].key)).random()))
+    try:
+        processes.side_by_side([job(*one) for one in left], AT_ONCE)
+    finally:
+        bench.stop()
+    return in_order(matrix.tasks, journal.cells())
+
+
+def in_order(tasks: Iterable[Task], cells: Iterable[Cell]) -> list[Cell]:
+    """The cells in the order of the tasks."""
+    by_key = {cell.key: cell for cell in cells}
+    return [by_key[task.key] for task in tasks if task.key in by_key]
