@@ -33,7 +33,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_option(parser, "--all", "every driver of a server")
     add_option(parser, "--fault N", "only this fault, by number or name", dest="faults", action="append", default=[])
-    add_option(parser, "--tuned", "with the settings that the drivers' documentation names for it, too")
     add_option(parser, "--plan", "show the cells that would be measured")
     add_option(parser, "--resume DIR", "measure what this run lacks", type=Path)
     shared.add_out(parser, "faults")
@@ -44,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure the cells, print them and write the page; 130 when interrupted. An error that a fault causes is none."""
     if options.filters:
         raise UsageError(f"unexpected '{options.filters[0]}'", "rowpath faults pgx")
-    matrix = make_matrix(options.words, every=options.all, faults=options.faults, tuned=options.tuned)
+    matrix = make_matrix(options.words, every=options.all, faults=options.faults)
     console = make_console(options.color)
     if options.plan:
         for task in matrix.tasks:

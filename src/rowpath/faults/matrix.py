@@ -55,7 +55,7 @@ class Matrix:
     left_out: tuple[str, ...]
 
 
-def make_matrix(words: list[str], *, every: bool, faults: list[str], tuned: bool = False) -> Matrix:
+def make_matrix(words: list[str], *, every: bool, faults: list[str]) -> Matrix:
     """The cells of the drivers, engines or languages that the words name; without one of a usual driver per language.
 
     Errors: UsageError for a word or a fault that is none.
@@ -73,7 +73,8 @@ def make_matrix(words: list[str], *, every: bool, faults: list[str], tuned: bool
             encrypted, _reason = planned_path(adapter, engine, tls="on")
             for fault in kinds:
                 path = encrypted if fault.number == TLS_FAULT and encrypted else plain
-                tasks += [Task(path, fault, work) for work in fault.works]
+                cures = ["\n".join(cure.settings) for cure in adapter.cures if fault.number in cure.faults]
+                tasks += [Task(path, fault, work, settings) for settings in ("", *cures) for work in fault.works]
     if words and not tasks and not left_out:
         raise UsageError(f"no driver of a server is called '{words[0]}'", suggest(words[0], _words()))
     return Matrix(tuple(tasks), tuple(left_out))

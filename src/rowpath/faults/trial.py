@@ -70,7 +70,7 @@ def measured(bench: Bench, planned: PlannedPath, fault: Fault, work: Work, row: 
 class _Trial:
     def __init__(self, bench: Bench, planned: PlannedPath, fault: Fault, work: Work, row: int, settings: str) -> None:
         self.bench, self.planned, self.fault, self.work, self.row = bench, planned, fault, work, row
-        self.options = {"url_options": settings} if settings else {}
+        self.options = {"driver_settings": settings} if settings else {}
         self.role: Role = "victim" if fault.number in ("1", "2", "5", "9a", "9b") else "steady"
         self.role = "full" if fault.number == "10" else self.role
         self.cell = Cell(

@@ -57,8 +57,7 @@ def _row_name(cell: Cell) -> str:
 
 def command(cell: Cell) -> str:
     """What repeats the cell."""
-    tuned = " --tuned" if cell.settings else ""
-    return f"rowpath faults {shlex.quote(cell.driver)} {cell.language} {cell.engine} --fault {cell.fault}{tuned}"
+    return f"rowpath faults {shlex.quote(cell.driver)} {cell.language} {cell.engine} --fault {cell.fault}"
 
 
 def write(cells: Sequence[Cell], faults: Sequence[Fault], left_out: Sequence[str], file: Path) -> None:

@@ -70,6 +70,13 @@ class Pool(Frozen, frozen=True):
     concurrency: tuple[str, ...] = ("threads",)  # how its clients may run at once
 
 
+class Cure(Frozen, frozen=True):
+    """Settings that a driver's documentation names, with which faults that it meets badly as shipped end well."""
+
+    faults: tuple[str, ...]  # their numbers
+    settings: tuple[str, ...]  # `name=value`, as the option `driver_settings` takes them
+
+
 class Adapter(Frozen, frozen=True):
     """One entry of an `adapters.toml`: runners/PROTOCOL.md explains each field."""
 
@@ -88,6 +95,7 @@ class Adapter(Frozen, frozen=True):
     several_hosts: tuple[str, ...] = ()  # takes several hosts, to use the first that is so; empty: it takes one
     confounded: str = ""
     unprepared: str = ""  # the driver's own setting with which it prepares no statement by name, for poolers
+    cures: tuple[Cure, ...] = ()
     session: dict[str, dict[str, str]] = {}  # engine → settings that its own connections begin with
     # `verify-ca`, `verify-full`: what it can check; `client`: it can show its own; `system`: it always trusts the
     # machine's authorities too
