@@ -13,6 +13,7 @@ from rowpath.cli.options import WILL_RUN, add_option
 from rowpath.errors import UsageError
 
 if WILL_RUN:
+    from rowpath.analysis.faults import shown
     from rowpath.faults.kinds import FAULTS
     from rowpath.faults.matrix import FILE, Journal, Matrix, in_order, make_matrix, measure
     from rowpath.journal.writer import RunDirectory, new_name
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
 
 def said(cell: Cell) -> str:
     """A cell that has ended, in a line."""
-    return clean(f"{cell.path}  {cell.fault} in a {cell.work}: {cell.reason or pages.shown(cell).words}")
+    return clean(f"{cell.path}  {cell.fault} in a {cell.work}: {cell.reason or shown(cell).words}")
 
 
 def _keep(cells: list[Cell], matrix: Matrix, directory: RunDirectory) -> None:

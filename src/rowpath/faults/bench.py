@@ -20,6 +20,7 @@ from rowpath.runners.manifest import adapter_of, every_adapter
 from rowpath.workloads.workload_file import load_workload
 
 WORKLOAD = "faults"
+FILE = Path(__file__).parent / "workload.toml"
 TIMEOUT_S = 60.0
 OBSERVERS = {"postgresql": "libpq", "mariadb": "libmariadb", "mysql": "libmariadb"}
 
@@ -37,7 +38,7 @@ class Bench:
 
     def __init__(self, directory: Path) -> None:
         self.busy = threading.Lock()
-        self.workload = load_workload(WORKLOAD)
+        self.workload = load_workload(FILE)
         self.scan_bytes: dict[str, int] = {}  # of a path's answer
         self._phases = PhaseCache(directory / "parameters")
         self.directory = directory
@@ -70,8 +71,9 @@ class Bench:
             folder = self.directory / role
             folder.mkdir(parents=True)
             folder.chmod(self.directory.stat().st_mode)
-            few = {"connections": self.few} if role == "full" else {}
-            self._by_role[role] = EngineInstances(folder, self._phases, lambda _secret: None, **few)
+            self._by_role[role] = EngineInstances(folder, self._phases, lambda _secret: None)
+            if role == "full":
+                self._by_role[role].connections = self.few
         return self._by_role[role]
 
     def work(self, planned: PlannedPath, phase: str) -> PreparedPhase:
@@ -117,6 +119,8 @@ def _observing(planned: PlannedPath) -> PlannedPath:
     if not driver or not known:
         return planned
     adapter = adapter_of("c", driver)
-    wanted = {key: (planned.path.get(key),) for key in ("engine", "engine_version", "deployment", "durability", "tls")}
+    wanted: dict[str, tuple[str, ...]] = {
+        key: (planned.path.get(key),) for key in ("engine", "engine_version", "deployment", "durability")
+    }
     path: AccessPath = next(iter(lattice(adapter, wanted | {"transport": ("tcp",)})))
     return PlannedPath(path, adapter, planned.phases, planned.name)

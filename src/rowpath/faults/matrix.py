@@ -12,6 +12,7 @@ import msgspec
 
 from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
+from rowpath.faults.bench import FILE as WORKLOAD_FILE
 from rowpath.faults.bench import WORKLOAD, Bench
 from rowpath.faults.kinds import FAULTS
 from rowpath.faults.trial import measured
@@ -108,14 +109,19 @@ def _is_wanted(adapter: Adapter, engine: str, words: list[str], every: bool) -> 
 def planned_path(adapter: Adapter, engine: str, tls: str = "off") -> tuple[PlannedPath | None, str]:
     """The adapter's path as shipped over TCP, with the phases it can run; else why there is none."""
     name = f"{adapter.language} {adapter.driver}" + (f" {engine}" if len(adapter.engines) > 1 else "")
-    wanted = {"engine": (engine,), "deployment": ("server",), "transport": ("tcp",), "profile": ("shipped",)}
+    wanted: dict[str, tuple[str, ...]] = {
+        "engine": (engine,),
+        "deployment": ("server",),
+        "transport": ("tcp",),
+        "profile": ("shipped",),
+    }
     paths = [path for path in lattice(adapter, wanted | {"tls": (tls,)}) if not pruned(adapter, path)]
     if not paths:
         return None, ""
     path: AccessPath = paths[0]
     if (why := unavailable(adapter, path))[0]:
         return None, f"{name}: {why[0]}; {why[1]}"
-    workload = load_workload(WORKLOAD)
+    workload = load_workload(WORKLOAD_FILE)
     named = {f"{WORKLOAD}.{phase.name}": phase for phase in workload.phases}
     phases = tuple(one for one, phase in named.items() if not ineligible_reason(adapter, path, one, phase))
     return PlannedPath(path, adapter, phases, name), ""

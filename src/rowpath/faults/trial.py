@@ -290,7 +290,7 @@ class _Trial:
     def _stopped(self, kind: str) -> None:
         """A long scan, a slow query, or a write that waits for a lock is to stop; the server's own view of it."""
         engine, slow = self.planned.path.engine, ENGINES[self.planned.path.engine].slow_query
-        lock = LOCKS.get(engine, ())
+        begin, lock, unlock = LOCKS.get(engine, ("", "", ""))
         if self.work == "read" and not slow:
             raise _NotApplicable("the engine has no statement that would run for long")
         if self.work == "write" and not lock:
@@ -300,7 +300,7 @@ class _Trial:
         sql = {"scan": self._phase("scan").sql, "read": slow, "write": written}[self.work]
         with self.bench.observer(self.role, self.planned) as observer:
             if self.work == "write":
-                observer.run(list(lock[:2]))
+                observer.run([begin, lock])
             self._event_at_fault(STOP_AFTER_MS)
             how = {"kind": kind, "sql": sql, "after_ms": STOP_AFTER_MS, "most_ms": STOP_MOST_MS}
             try:
@@ -321,7 +321,7 @@ class _Trial:
             self._event("the statement ends" if reply.honoured else reply.text, end_ns)
             self._server_view(observer)
             if self.work == "write":
-                observer.run([lock[2]])
+                observer.run([unlock])
                 time.sleep(LOOK_EACH_S)
                 self._set(acknowledged=int(not reply.honoured))
                 self._set(stored=self.bench.answer(observer, "count-written", self.row))
@@ -379,7 +379,7 @@ class _Trial:
         there = {"host": LOOPBACK, "port": self.proxy.port} | where | self.options
         options = self.planned.path.as_dict() | instance.options(self.planned.path) | there
         runner.send(protocol.Open, OPEN_S, options=options)
-        if (reply := self._reply(protocol.OpenReply)) is not None:
+        if self._reply(protocol.OpenReply) is not None:
             self._set(end="whole")
 
     def _dead_address(self) -> None:
@@ -514,8 +514,9 @@ class _Trial:
         """A read on a new connection, of the same process where that still lives."""
         if self.worker.runner.alive():
             self.worker.disconnect()
-        for by, again in (("new connection", False), ("new process", True)):
-            if again:
+        ways: tuple[By, ...] = ("new connection", "new process")
+        for by in ways:
+            if by == "new process":
                 _end(self.worker)
                 self.worker = self._make_worker()
             elif not self.worker.runner.alive():

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.analysis.faults import FaultFinding, findings, shown
+from rowpath.analysis.faults import findings, shown
 from rowpath.drawing.grid import Grid, Heading, Row
 from rowpath.model.fault import WORKS, Cell, Fault
 from rowpath.model.grouping import grouped
@@ -82,7 +82,7 @@ def write(cells: Sequence[Cell], faults: Sequence[Fault], left_out: Sequence[str
 
 
 def _table(
-    cells: Sequence[Cell], faults: Sequence[Fault], work: str, numbered: Mapping[tuple[str, ...], int]
+    cells: Sequence[Cell], faults: Sequence[Fault], work: str, numbered: Mapping[tuple[str, str, str, str], int]
 ) -> tuple[list[Fault], list[tuple[str, list[dict[str, object] | None]]]]:
     of_work = [cell for cell in cells if cell.work == work]
     columns = [fault for fault in faults if any(cell.fault == fault.number for cell in of_work)]

@@ -45,6 +45,7 @@ TESTS = {
     "link": "latency.linked",
     "quiet-cores": "neighbours.quiet_cores",
     "layers": "delivered_rows.layers",
+    "faults": "faults.faults",
 }
 
 
