@@ -46,6 +46,7 @@ FIGURES = {
     "explain_layer": "12 min",
     "explain_pooler": "5 min",
     "replay": "7 min",
+    "faults": "20 min",
     "slowed_driver": "4 min",
     "tour_twice": "5 min",
     "hosts": "6 min",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,10 +27,12 @@ from rowpath.toml_file import suggest
 from rowpath.workloads.workload_file import load_workload
 
 FILE = "faults.jsonl"
-AT_ONCE = 24  # cells; all but one of them wait
+AT_ONCE = 64  # cells; all but one of them wait
 ROWS_EACH = 20  # of the written table, for one cell
 TLS_FAULT = "12"
 DEFAULT_ENGINE = "postgresql"
+
+Filters = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,16 @@ class Matrix:
     left_out: tuple[str, ...]
 
 
-def make_matrix(words: list[str], *, every: bool, faults: list[str]) -> Matrix:
-    """The cells of the drivers, engines or languages that the words name; without one of a usual driver per language.
+def make_matrix(filters: Filters, *, every: bool, faults: Sequence[str]) -> Matrix:
+    """The cells of the drivers that the filters (`engine`, `driver`, `language`) name; of a usual one per language.
 
-    Errors: UsageError for a word or a fault that is none.
+    Errors: UsageError for filters that name none, or a fault that is none.
     """
     kinds = _kinds(faults)
     tasks, left_out = [], []
     for adapter in every_adapter():
         for engine in adapter.engines:
-            if not _is_wanted(adapter, engine, words, every):
+            if not _is_wanted(adapter, engine, filters, every):
                 continue
             plain, reason = planned_path(adapter, engine)
             if plain is None:
@@ -76,12 +78,31 @@ def make_matrix(words: list[str], *, every: bool, faults: list[str]) -> Matrix:
                 path = encrypted if fault.number == TLS_FAULT and encrypted else plain
                 cures = ["\n".join(cure.settings) for cure in adapter.cures if fault.number in cure.faults]
                 tasks += [Task(path, fault, work, settings) for settings in ("", *cures) for work in fault.works]
-    if words and not tasks and not left_out:
-        raise UsageError(f"no driver of a server is called '{words[0]}'", suggest(words[0], _words()))
+    if not tasks and not left_out:
+        given = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
+        raise UsageError(f"no driver of a server has {given}", "rowpath list drivers")
     return Matrix(tuple(tasks), tuple(left_out))
 
 
-def _kinds(names: list[str]) -> list[Fault]:
+def named(words: Sequence[str]) -> Filters:
+    """What plain words mean: languages, engines, else drivers. Errors: UsageError for a word that is none."""
+    filters: dict[str, tuple[str, ...]] = {}
+    every = list(every_adapter())
+    for word in words:
+        known = {
+            "language": any(word == adapter.language for adapter in every),
+            "engine": word in ENGINES,
+            "driver": any(word == adapter.driver for adapter in every),
+        }
+        if not any(known.values()):
+            words_known = {name for adapter in every for name in (adapter.driver, adapter.language, *adapter.engines)}
+            raise UsageError(f"unknown driver '{word}'", suggest(word, tuple(sorted(words_known))))
+        key = next(key for key, is_one in known.items() if is_one)
+        filters[key] = (*filters.get(key, ()), word)
+    return filters
+
+
+def _kinds(names: Sequence[str]) -> list[Fault]:
     kinds = [
         fault for fault in FAULTS if not names or {fault.number, fault.number.rstrip("abc"), fault.name} & {*names}
     ]
@@ -92,17 +113,14 @@ def _kinds(names: list[str]) -> list[Fault]:
     return kinds
 
 
-def _words() -> tuple[str, ...]:
-    return tuple({word for adapter in every_adapter() for word in (adapter.driver, adapter.language, *adapter.engines)})
-
-
-def _is_wanted(adapter: Adapter, engine: str, words: list[str], every: bool) -> bool:
+def _is_wanted(adapter: Adapter, engine: str, filters: Filters, every: bool) -> bool:
     if "server" not in adapter.deployments or adapter.floor or engine not in ENGINES or engine == "null":
         return False
     if "server" not in ENGINES[engine].deployments:
         return False
-    if words:
-        return all(word in (adapter.driver, adapter.language, engine) for word in words) or adapter.driver in words
+    if filters:
+        own = {"engine": engine, "driver": adapter.driver, "language": adapter.language}
+        return all(own.get(key, "") in values for key, values in filters.items())
     return every or (engine == DEFAULT_ENGINE and engine in adapter.usual)
 
 

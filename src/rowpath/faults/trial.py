@@ -223,13 +223,13 @@ class _Trial:
         return self._phase("scan").phase.rows_per_operation
 
     def _answers(self) -> int:
-        """Which answer of an operation is lost: the last, in a transaction the one before its end."""
+        """Which answer of an operation is lost: the last, in a transaction the one in its middle."""
         first = self.row - WARM_OPERATIONS if self.work != "read" else 0
         self._sample(PHASES[self.work], WARM_OPERATIONS - 1, first=first)
         self.proxy.count_anew()
         self._sample(PHASES[self.work], 1, first=first + WARM_OPERATIONS - 1)
         answers = max(1, self.proxy.answers())
-        return max(1, answers - 1) if self.work == "transaction" else answers
+        return (answers + 1) // 2 if self.work == "transaction" else answers
 
     def _kill(self, one: Break) -> None:
         for pid in self._instance().pids():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -57,7 +56,7 @@ def _row_name(cell: Cell) -> str:
 
 def command(cell: Cell) -> str:
     """What repeats the cell."""
-    return f"rowpath faults {shlex.quote(cell.driver)} {cell.language} {cell.engine} --fault {cell.fault}"
+    return f"rowpath faults driver={cell.driver} language={cell.language} engine={cell.engine} --fault {cell.fault}"
 
 
 def write(cells: Sequence[Cell], faults: Sequence[Fault], left_out: Sequence[str], file: Path) -> None:
