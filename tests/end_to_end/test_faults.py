@@ -22,7 +22,7 @@ def cells(directory: Path) -> dict[tuple[str, str], dict[str, object]]:
 @pytest.mark.parametrize("driver", ["psycopg2", "pymysql", "h2"])
 def test_a_driver_meets_what_breaks_a_connection(driver: str, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    words = [driver, "mariadb"] if driver == "pymysql" else [driver]
+    words = [driver, "engine=mariadb"] if driver == "pymysql" else [driver]
     done = rowpath("faults", *words, *PLAIN, run)
     assert done.returncode == 0 and done.stderr == ""
     seen = cells(run)
@@ -65,7 +65,7 @@ def test_an_interrupted_matrix_keeps_its_cells_and_goes_on(tmp_path: Path) -> No
     [
         (["psycopg2", "--fault", "15"], "unknown fault '15'"),
         (["psycopgg2"], "unknown driver 'psycopgg2'"),
-        (["engine=sqlite"], "no driver of a server has engine=sqlite"),
+        (["engine=sqlite"], "no driver of a server is engine=sqlite"),
         (["tls=on"], "unknown option 'tls' of faults"),
         (["--resume", "nowhere"], "nowhere has no faults.jsonl"),
     ],

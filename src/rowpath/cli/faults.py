@@ -15,7 +15,7 @@ from rowpath.errors import UsageError
 if WILL_RUN:
     from rowpath.analysis.faults import shown
     from rowpath.faults.kinds import FAULTS
-    from rowpath.faults.matrix import FILE, Journal, Matrix, in_order, make_matrix, measure, named
+    from rowpath.faults.matrix import FILE, Journal, Matrix, in_order, make_matrix, measure
     from rowpath.journal.writer import RunDirectory, new_name
     from rowpath.machine import processes
     from rowpath.report import faults as pages
@@ -42,10 +42,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure the cells, print them and write the page; 130 when interrupted. An error that a fault causes is none."""
-    filters = {**named(options.words), **parse_filters(options.filters)}
+    filters = parse_filters(options.filters)
     if unknown := next((key for key in filters if key not in ("engine", "driver", "language")), ""):
         raise UsageError(f"unknown option '{unknown}' of faults", "engine=…, driver=… or language=…")
-    matrix = make_matrix(filters, every=options.all, faults=options.faults)
+    matrix = make_matrix(options.words, filters, every=options.all, faults=options.faults)
     console = make_console(options.color)
     if options.plan:
         for task in matrix.tasks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -22,6 +23,7 @@ from rowpath.workloads.workload_file import load_workload
 WORKLOAD = "faults"
 FILE = Path(__file__).parent / "workload.toml"
 TIMEOUT_S = 60.0
+AT_WORK = 4  # what a cell does between its waits is short
 OBSERVERS = {"postgresql": "libpq", "mariadb": "libmariadb", "mysql": "libmariadb"}
 
 # steady: never touched; victim: killed and stopped; full: with few connections
@@ -29,15 +31,17 @@ Role = Literal["steady", "victim", "full"]
 
 
 class Bench:
-    """Servers by role, started when first needed; `busy` is held by the one cell that is at work.
+    """Servers by role, started when first needed; few cells work at once, and one at a server that is not steady.
 
-    A cell that only waits gives `busy` to the next one: waiting cells take no CPU.
+    A cell that only waits gives its turn to the next one: waiting cells take no CPU.
     """
 
-    few = 10  # connections of a server that is to be full
+    few = 20  # connections of a server that is to be full
 
     def __init__(self, directory: Path) -> None:
-        self.busy = threading.Lock()
+        self._working = threading.Semaphore(AT_WORK)
+        self._places: defaultdict[tuple[Role, Key], threading.Lock] = defaultdict(threading.Lock)
+        self._making = threading.RLock()
         self.workload = load_workload(FILE)
         self.scan_bytes: dict[str, int] = {}  # of a path's answer
         self._phases = PhaseCache(directory / "parameters")
@@ -45,8 +49,44 @@ class Bench:
         self._by_role: dict[Role, EngineInstances] = {}
         self._built: set[tuple[str, ...]] = set()
 
+    @contextlib.contextmanager
+    def turn(self, role: Role, planned: PlannedPath) -> Iterator[None]:
+        """Within, the cell is at work."""
+        self._take(role, planned)
+        try:
+            yield
+        finally:
+            self._give(role, planned)
+
+    @contextlib.contextmanager
+    def waiting(self, role: Role, planned: PlannedPath) -> Iterator[None]:
+        """Within, a cell that is at work only waits."""
+        self._give(role, planned)
+        try:
+            yield
+        finally:
+            self._take(role, planned)
+
+    def _take(self, role: Role, planned: PlannedPath) -> None:
+        if role != "steady":
+            self._place(role, planned).acquire()
+        self._working.acquire()
+
+    def _give(self, role: Role, planned: PlannedPath) -> None:
+        self._working.release()
+        if role != "steady":
+            self._place(role, planned).release()
+
+    def _place(self, role: Role, planned: PlannedPath) -> threading.Lock:
+        with self._making:
+            return self._places[role, key_of(planned.path)]
+
     def instance(self, role: Role, planned: PlannedPath) -> Instance:
         """The path's server of that role, loaded. Errors: RowpathError."""
+        with self._making:
+            return self._made(role, planned)
+
+    def _made(self, role: Role, planned: PlannedPath) -> Instance:
         instances, key = self._instances(role), key_of(planned.path)
         if key in instances:
             if not instances[key].check():
@@ -54,9 +94,8 @@ class Bench:
             return instances[key]
         try:
             instance = instances.bring_up((planned,), {self.workload.name: self.workload}, key)
-            if f"{WORKLOAD}.write" in planned.phases:
-                with self.observer(role, planned) as observer:
-                    observer.reset(self.work(planned, "write"))
+            with self.observer(role, planned) as observer:
+                observer.reset(self.work(planned, "write"))
         except BaseException:
             instances.forget(key)
             raise
@@ -84,14 +123,15 @@ class Bench:
     def build(self, planned: PlannedPath) -> None:
         """Build the path's runner, once."""
         key = planned.adapter.language, planned.adapter.driver, planned.path.version
-        if key not in self._built:
-            manifest.build([(planned.adapter, planned.path.version)], paths=[planned.path])
-            self._built.add(key)
+        with self._making:
+            if key not in self._built:
+                manifest.build([(planned.adapter, planned.path.version)], paths=[planned.path])
+                self._built.add(key)
 
     @contextlib.contextmanager
     def observer(self, role: Role, planned: PlannedPath) -> Iterator[Worker]:
         """Another connection to the path's server of that role, straight, by a driver of C where there is one."""
-        other = _observing(planned)
+        other = observing(planned)
         self.build(other)
         worker = Worker(other, self.instance(role, planned), log=lambda _line: None, timeout_s=TIMEOUT_S)
         try:
@@ -113,7 +153,8 @@ class Bench:
             instances.stop_all()
 
 
-def _observing(planned: PlannedPath) -> PlannedPath:
+def observing(planned: PlannedPath) -> PlannedPath:
+    """The path by which the server of another is observed."""
     driver = OBSERVERS.get(planned.path.engine, "")
     known = any((one.language, one.driver) == ("c", driver) for one in every_adapter())
     if not driver or not known:

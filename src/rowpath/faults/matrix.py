@@ -16,7 +16,7 @@ from rowpath.faults.bench import FILE as WORKLOAD_FILE
 from rowpath.faults.bench import WORKLOAD, Bench
 from rowpath.faults.kinds import FAULTS
 from rowpath.faults.trial import measured
-from rowpath.machine import processes
+from rowpath.machine import jobs, processes
 from rowpath.model.fault import Cell, Fault, Work
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import ineligible_reason, pruned, unavailable
@@ -58,16 +58,18 @@ class Matrix:
     left_out: tuple[str, ...]
 
 
-def make_matrix(filters: Filters, *, every: bool, faults: Sequence[str]) -> Matrix:
-    """The cells of the drivers that the filters (`engine`, `driver`, `language`) name; of a usual one per language.
+def make_matrix(words: Sequence[str], filters: Filters, *, every: bool, faults: Sequence[str]) -> Matrix:
+    """The cells of what the words name (engines, drivers, languages), as far as the filters fit; of a usual driver per
+    language where both are empty.
 
-    Errors: UsageError for filters that name none, or a fault that is none.
+    Errors: UsageError for a word, filters or a fault that name none.
     """
+    _check(words)
     kinds = _kinds(faults)
     tasks, left_out = [], []
     for adapter in every_adapter():
         for engine in adapter.engines:
-            if not _is_wanted(adapter, engine, filters, every):
+            if not _is_wanted(adapter, engine, words, filters, every):
                 continue
             plain, reason = planned_path(adapter, engine)
             if plain is None:
@@ -79,27 +81,15 @@ def make_matrix(filters: Filters, *, every: bool, faults: Sequence[str]) -> Matr
                 cures = ["\n".join(cure.settings) for cure in adapter.cures if fault.number in cure.faults]
                 tasks += [Task(path, fault, work, settings) for settings in ("", *cures) for work in fault.works]
     if not tasks and not left_out:
-        given = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
-        raise UsageError(f"no driver of a server has {given}", "rowpath list drivers")
+        given = " ".join([*words, *(f"{key}={','.join(values)}" for key, values in filters.items())])
+        raise UsageError(f"no driver of a server is {given}", "rowpath list drivers")
     return Matrix(tuple(tasks), tuple(left_out))
 
 
-def named(words: Sequence[str]) -> Filters:
-    """What plain words mean: languages, engines, else drivers. Errors: UsageError for a word that is none."""
-    filters: dict[str, tuple[str, ...]] = {}
-    every = list(every_adapter())
-    for word in words:
-        known = {
-            "language": any(word == adapter.language for adapter in every),
-            "engine": word in ENGINES,
-            "driver": any(word == adapter.driver for adapter in every),
-        }
-        if not any(known.values()):
-            words_known = {name for adapter in every for name in (adapter.driver, adapter.language, *adapter.engines)}
-            raise UsageError(f"unknown driver '{word}'", suggest(word, tuple(sorted(words_known))))
-        key = next(key for key, is_one in known.items() if is_one)
-        filters[key] = (*filters.get(key, ()), word)
-    return filters
+def _check(words: Sequence[str]) -> None:
+    known = {name for adapter in every_adapter() for name in (adapter.driver, adapter.language, *adapter.engines)}
+    if unknown := [word for word in words if word not in known]:
+        raise UsageError(f"unknown driver '{unknown[0]}'", suggest(unknown[0], tuple(sorted(known))))
 
 
 def _kinds(names: Sequence[str]) -> list[Fault]:
@@ -113,14 +103,15 @@ def _kinds(names: Sequence[str]) -> list[Fault]:
     return kinds
 
 
-def _is_wanted(adapter: Adapter, engine: str, filters: Filters, every: bool) -> bool:
+def _is_wanted(adapter: Adapter, engine: str, words: Sequence[str], filters: Filters, every: bool) -> bool:
     if "server" not in adapter.deployments or adapter.floor or engine not in ENGINES or engine == "null":
         return False
     if "server" not in ENGINES[engine].deployments:
         return False
-    if filters:
-        own = {"engine": engine, "driver": adapter.driver, "language": adapter.language}
-        return all(own.get(key, "") in values for key, values in filters.items())
+    own = {"engine": engine, "driver": adapter.driver, "language": adapter.language}
+    if words or filters:
+        fits = all(own.get(key, "") in values for key, values in filters.items())
+        return fits and (not words or not set(own.values()).isdisjoint(words))
     return every or (engine == DEFAULT_ENGINE and engine in adapter.usual)
 
 
@@ -183,6 +174,7 @@ def measure(matrix: Matrix, directory: Path, work: Path, done: Callable[[Cell], 
         def carry_out() -> None:
             row = (number + 1) * ROWS_EACH
             cell = measured(bench, task.planned, task.fault, task.work, row, task.settings)
+            jobs.check()  # what an interruption has broken is no cell
             journal.write(cell)
             done(cell)
 

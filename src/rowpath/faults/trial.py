@@ -22,7 +22,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.faults import memory_limit
-from rowpath.faults.bench import Bench, Role
+from rowpath.faults.bench import OBSERVERS, Bench, Role, observing
 from rowpath.faults.kinds import LATE_S
 from rowpath.faults.proxy import LOOPBACK, Break, FaultProxy, Way
 from rowpath.machine import processes
@@ -32,9 +32,11 @@ from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners import manifest, protocol
 from rowpath.runners.process import Runner, RunnerFailure
 
-QUICK_S = 3.0  # a cell that waits longer lets others work meanwhile
+QUICK_S = 1.0  # a cell that waits longer lets others work meanwhile
+REPLY_S = 5.0  # for a reply that has begun to come
 AWAY_S = 3.0  # how long a killed server is not there
 STOPPING_S = 0.2  # a server that is told to stop has nothing to send until then
+MOST_TAKEN = 60  # connections
 USABLE_S = 10.0
 WARM_OPERATIONS = 6  # psycopg prepares a statement at its fifth use
 OPEN_S = 60.0
@@ -50,9 +52,9 @@ DEAD_FIRST = "dead-first.rowpath.test"
 # The name is known to this process only: its view of /etc/hosts is its own.
 WITH_HOSTS = 'mount --bind "$0" /etc/hosts && exec "$@"'
 LOCKS = {
-    "postgresql": ("BEGIN", "LOCK TABLE faults_written IN EXCLUSIVE MODE", "ROLLBACK"),
-    "mariadb": ("SELECT 1", "LOCK TABLES faults_written WRITE", "UNLOCK TABLES"),
-    "mysql": ("SELECT 1", "LOCK TABLES faults_written WRITE", "UNLOCK TABLES"),
+    "postgresql": ("BEGIN", "LOCK TABLE flt_writes IN EXCLUSIVE MODE", "ROLLBACK"),
+    "mariadb": ("SELECT 1", "LOCK TABLES flt_writes WRITE", "UNLOCK TABLES"),
+    "mysql": ("SELECT 1", "LOCK TABLES flt_writes WRITE", "UNLOCK TABLES"),
 }
 
 
@@ -63,7 +65,7 @@ class _NotApplicable(Exception):
 def measured(bench: Bench, planned: PlannedPath, fault: Fault, work: Work, row: int, settings: str = "") -> Cell:
     """The cell. `row`: of the written table, which is this cell's alone; `settings`: the driver's own, as in `Cell`."""
     trial = _Trial(bench, planned, fault, work, row, settings)
-    with bench.busy:
+    with bench.turn(trial.role, planned):
         return trial.measured()
 
 
@@ -134,15 +136,10 @@ class _Trial:
         self.cleanup.callback(proxy.stop)
         return proxy
 
-    def _make_worker(self, runner: Runner | None = None, environment: dict[str, str] | None = None) -> Worker:
-        worker = Worker(
-            self.planned,
-            self._instance(),
-            log=lambda _line: None,
-            timeout_s=OPEN_S,
-            runner=runner,
-            environment=environment,
-        )
+    def _make_worker(self, runner: Runner | None = None, of: PlannedPath | None = None) -> Worker:
+        planned = of or self.planned
+        self.bench.build(planned)
+        worker = Worker(planned, self._instance(), log=lambda _line: None, timeout_s=OPEN_S, runner=runner)
         self.cleanup.callback(_end, worker)
         return worker
 
@@ -187,7 +184,7 @@ class _Trial:
             one.answers = self._answers()
         self.proxy.arm(one)
         self._ask(PHASES[self.work])
-        if not one.broken.wait(QUICK_S * 2):
+        if not one.broken.wait(REPLY_S):
             raise _NotApplicable("the operation ended before the fault")
         self.fault_ns = one.broken_ns
         self._event(f"fault: {self.fault.title}")
@@ -296,7 +293,7 @@ class _Trial:
         if self.work == "write" and not lock:
             raise _NotApplicable(f"no lock is known that a write of {engine} would wait for")
         self._begin(bytes_per_s=SLOW_BYTES_PER_S if self.work == "scan" else 0)
-        written = f"INSERT INTO faults_written (id, n, note) VALUES ({self.row + 1}, 0, 'stopped')"
+        written = f"INSERT INTO flt_writes (id, n, note) VALUES ({self.row + 1}, 0, 'stopped')"
         sql = {"scan": self._phase("scan").sql, "read": slow, "write": written}[self.work]
         with self.bench.observer(self.role, self.planned) as observer:
             if self.work == "write":
@@ -305,9 +302,9 @@ class _Trial:
             how = {"kind": kind, "sql": sql, "after_ms": STOP_AFTER_MS, "most_ms": STOP_MOST_MS}
             try:
                 self.worker.runner.send(protocol.Interrupt, OPEN_S, **how)
-                self.worker.runner.replies_within(STOP_MOST_MS / 1000 + QUICK_S)
+                self.worker.runner.replies_within(STOP_MOST_MS / 1000 + REPLY_S)
                 end_ns = time.monotonic_ns()
-                reply = self.worker.runner.receive(QUICK_S, protocol.InterruptReply)
+                reply = self.worker.runner.receive(REPLY_S, protocol.InterruptReply)
             except RunnerFailure as failure:
                 if failure.kind == "unsupported":
                     raise _NotApplicable(failure.text) from failure
@@ -348,18 +345,17 @@ class _Trial:
         return self.bench.workload.phase(name).engines
 
     def _full(self) -> None:
-        taken = []
+        """Connections are taken, by another driver, until the server refuses one."""
+        if self.planned.path.engine not in OBSERVERS:
+            raise _NotApplicable(f"no limit of connections of {self.planned.path.engine} is known")
+        other = observing(self.planned)
+        taken: list[Worker] = []
         try:
-            for _number in range(self.bench.few + 2):
-                worker = self._make_worker()
-                taken.append(worker)
-                self._opened_straight(worker)
-        except RunnerFailure as failure:
+            while len(taken) < MOST_TAKEN:
+                taken.append(self._make_worker(of=other))
+                taken[-1].open()
+        except RunnerFailure:
             taken.pop()
-            if failure.kind not in ("connect", "sql"):
-                raise
-        else:
-            raise _NotApplicable(f"{self.planned.path.engine} has no limit of connections here")
         self.proxy = self._make_proxy()
         self.worker = self._make_worker()
         self._event_at_fault()
@@ -368,9 +364,6 @@ class _Trial:
             _end(worker)
         self._heal()
         self._reconnect()
-
-    def _opened_straight(self, worker: Worker) -> None:
-        worker.open(host=LOOPBACK)
 
     def _open_until_end(self, **where: Any) -> None:
         """Ask for a connection and see what comes."""
@@ -396,10 +389,11 @@ class _Trial:
         self._event_at_fault()
         self._open_until_end(host=DEAD_FIRST)
         if self.cell.end == "whole":
+            served_ns = time.monotonic_ns() - (self.cell.end_ns or 0)  # without the wait for this cell's turn
             self._prepare()
             self._sample("read", 1)
             self._connection("usable")
-            self._first_row("same connection", self.fault_ns)
+            self._first_row("same connection", served_ns)
 
     def _broken_handshake(self) -> None:
         if self.planned.path.tls == "off":
@@ -408,7 +402,7 @@ class _Trial:
         self.worker = self._make_worker()
         one = self.proxy.arm(Break("reset", after_bytes=40, in_handshake=True))
         self._open_begins()
-        if not one.broken.wait(QUICK_S * 2):
+        if not one.broken.wait(REPLY_S):
             raise _NotApplicable("no TLS handshake was seen")
         self.fault_ns = one.broken_ns
         self._event(f"fault: {self.fault.title}")
@@ -459,12 +453,9 @@ class _Trial:
         there = runner.replies_within(min(QUICK_S, left_s))
         end_ns = time.monotonic_ns()
         if not there:
-            self.bench.busy.release()
-            try:
+            with self.bench.waiting(self.role, self.planned):
                 there = runner.replies_within(max(0.0, left_s - QUICK_S))
                 end_ns = time.monotonic_ns()
-            finally:
-                self.bench.busy.acquire()
         if not there:
             runner.kill()
             self._set(end="no end", text=f"no end within {self.fault.watch_s:g} s")
@@ -472,7 +463,7 @@ class _Trial:
             return None
         self._set(end_ns=end_ns - self.fault_ns)
         try:
-            return runner.receive(QUICK_S, expect)
+            return runner.receive(REPLY_S, expect)
         except RunnerFailure as failure:
             self._ended(failure, end_ns)
             return None
@@ -500,7 +491,7 @@ class _Trial:
             if not runner.replies_within(USABLE_S):
                 self._connection("broken")
                 runner.kill()
-            elif (reply := runner.receive(QUICK_S, protocol.SampleReply)).failed or reply.rows != 1:
+            elif (reply := runner.receive(REPLY_S, protocol.SampleReply)).failed or reply.rows != 1:
                 self._connection("refused")
             else:
                 self._connection("usable")
