@@ -320,8 +320,7 @@ class _Trial:
             if self.work == "write":
                 observer.run([unlock])
                 time.sleep(LOOK_EACH_S)
-                self._set(acknowledged=int(not reply.honoured))
-                self._set(stored=self.bench.answer(observer, "count-written", self.row))
+                self._set(acknowledged=0, stored=self.bench.answer(observer, "count-written", self.row))
         if not reply.honoured:
             _end(self.worker)
             self._connection("broken")

@@ -73,7 +73,7 @@ def write(cells: Sequence[Cell], faults: Sequence[Fault], left_out: Sequence[str
             details=[_details(cell, faults, number) for number, cell in enumerate(cells)],
             reasons=left_out,
             count=sum(cell.end != "not applicable" for cell in cells),
-            drivers=len({cell.path_id for cell in cells}),
+            drivers=len({cell.path for cell in cells}),
         ),
         encoding="utf-8",
         newline="\n",
