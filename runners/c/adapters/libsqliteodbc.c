@@ -1,7 +1,7 @@
 /* libsqliteodbc. Option names: http://www.ch-werner.de/sqliteodbc/html/index.html */
 #include "odbc.h"
 
-static void login(FILE *to, const rp_options *options) {
+static bool login(FILE *to, const rp_options *options) {
     bool durable = !rp_option_is(options, "durability", "none");
     odbc_put_attribute(to, "Database", rp_option(options, "path", ""));
     odbc_put_attribute(to, "StepAPI", rp_option_is(options, "result", "single-row") ? "1" : "0");
@@ -9,6 +9,7 @@ static void login(FILE *to, const rp_options *options) {
     odbc_put_attribute(to, "Timeout", "60000");
     odbc_put_attribute(to, "SyncPragma", durable ? "FULL" : "OFF");
     if (durable) odbc_put_attribute(to, "JournalMode", "WAL");
+    return true;
 }
 
 odbc_driver odbc_driver_here = {

@@ -1,7 +1,7 @@
 /* MariaDB Connector/ODBC. Option names: https://mariadb.com/kb/en/about-mariadb-connector-odbc/ */
 #include "odbc.h"
 
-static void login(FILE *to, const rp_options *options) {
+static bool login(FILE *to, const rp_options *options) {
     bool local = rp_option_is(options, "transport", "unix");
     if (local) odbc_put_attribute(to, "SOCKET", rp_option(options, "socket", ""));
     odbc_put_attribute(to, "SERVER", local ? "localhost" : rp_option(options, "host", "127.0.0.1"));
@@ -20,6 +20,7 @@ static void login(FILE *to, const rp_options *options) {
         odbc_put_attribute(to, "SSLKEY", rp_option(options, "tls_key", ""));
     }
     odbc_put_attribute(to, "NO_PROMPT", "1");
+    return odbc_put_settings(to, options, " CONN_TIMEOUT READ_TIMEOUT WRITE_TIMEOUT ");
 }
 
 odbc_driver odbc_driver_here = {

@@ -1,23 +1,22 @@
 /* psqlodbc, the Unicode driver. Option names: psqlODBC Configuration Options,
  * https://odbc.postgresql.org/docs/config-opt.html */
+#include <stdlib.h>
+
 #include "odbc.h"
 
-enum { LONGEST_WORD = 2 * 4096 + 20 };
-
-/* A file's name as libpq's connection strings have it: in quotes, which a backslash takes away. */
-static void put_file(char *words, const char *word, const char *file) {
-    if (file == NULL) return;
-    char *at = words + strlen(words), *end = words + 3 * LONGEST_WORD - 3;
-    at += sprintf(at, " %s='", word);
-    for (; *file != 0 && at < end; file++) {
-        if (*file == '\'' || *file == '\\') *at++ = '\\';
-        *at++ = *file;
+/* A value as libpq's connection strings have it: in quotes, which a backslash takes away. */
+static void put_word(FILE *words, const char *word, const char *value) {
+    if (value == NULL) return;
+    fprintf(words, " %s='", word);
+    for (; *value != '\0'; value++) {
+        if (*value == '\'' || *value == '\\') fputc('\\', words);
+        fputc(*value, words);
     }
-    strcpy(at, "'");
+    fputc('\'', words);
 }
 
 /* Its own defaults, but: no savepoint around each statement of a transaction, booleans and bytes as such. */
-static void login(FILE *to, const rp_options *options) {
+static bool login(FILE *to, const rp_options *options) {
     const char *result = rp_option(options, "result", "whole"), *tls = rp_option(options, "tls", "off");
     bool local = rp_option_is(options, "transport", "unix");
     odbc_put_attribute(to, "SERVER",
@@ -36,13 +35,22 @@ static void login(FILE *to, const rp_options *options) {
     odbc_put_attribute(to, "BoolsAsChar", "0");
     odbc_put_attribute(to, "ByteaAsLongVarBinary", "1");
     bool plain = rp_option_is(options, "startup", "plain");
-    char files[3 * LONGEST_WORD] = "", words[sizeof files + 200];
-    put_file(files, "sslrootcert", rp_option(options, "tls_ca", NULL));
-    put_file(files, "sslcert", rp_option(options, "tls_cert", NULL));
-    put_file(files, "sslkey", rp_option(options, "tls_key", NULL));
-    snprintf(words, sizeof words, "application_name=rowpath gssencmode=disable%s%s",
-             plain ? "" : " options='-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601'", files);
-    odbc_put_attribute(to, "pqopt", words);
+    rp_settings settings; /* libpq's, which refuses a name that it does not know: the driver ignores one */
+    if (!rp_driver_settings(options, &settings)) return false;
+    char *text;
+    size_t size;
+    FILE *words = open_memstream(&text, &size);
+    fprintf(words, "application_name=rowpath gssencmode=disable%s",
+            plain ? "" : " options='-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601'");
+    put_word(words, "sslrootcert", rp_option(options, "tls_ca", NULL));
+    put_word(words, "sslcert", rp_option(options, "tls_cert", NULL));
+    put_word(words, "sslkey", rp_option(options, "tls_key", NULL));
+    for (int i = 0; i < settings.count; i++)
+        put_word(words, settings.names[i], settings.values[i]);
+    fclose(words);
+    odbc_put_attribute(to, "pqopt", text);
+    free(text);
+    return true;
 }
 
 odbc_driver odbc_driver_here = {

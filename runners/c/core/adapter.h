@@ -60,6 +60,16 @@ int64_t rp_option_integer(const rp_options *options, const char *name, int64_t f
 bool rp_option_is(const rp_options *options, const char *name, const char *value);
 rp_statement_mode rp_option_statement(const rp_options *options);
 
+/* The driver's own settings that `open` names (option `driver_settings`); false where they are none. */
+enum { RP_MOST_SETTINGS = 16 };
+typedef struct rp_settings {
+    char text[1024]; /* holds the names and values */
+    const char *names[RP_MOST_SETTINGS], *values[RP_MOST_SETTINGS];
+    int count;
+} rp_settings;
+bool rp_driver_settings(const rp_options *options, rp_settings *settings);
+bool rp_unknown_setting(const char *name); /* always false */
+
 /* Facts read from the live connection. */
 typedef struct rp_facts rp_facts;
 void rp_driver_version(rp_facts *facts, const char *version);

@@ -28,3 +28,24 @@ rp_statement_mode rp_option_statement(const rp_options *options) {
     if (rp_option_is(options, "statement", "bound")) return RP_BOUND;
     return rp_option_is(options, "statement", "text") ? RP_LITERAL : RP_NO_STATEMENT;
 }
+
+bool rp_driver_settings(const rp_options *options, rp_settings *settings) {
+    const char *text = rp_option(options, "driver_settings", "");
+    char *rest = NULL;
+    settings->count = 0;
+    if (strlen(text) >= sizeof settings->text) return rp_fail(RP_UNSUPPORTED, "", "the settings are too long");
+    strcpy(settings->text, text);
+    for (char *line = strtok_r(settings->text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        char *sign = strchr(line, '=');
+        if (sign == NULL) return rp_fail(RP_UNSUPPORTED, "", "a setting is name=value, and not '%s'", line);
+        if (settings->count == RP_MOST_SETTINGS) return rp_fail(RP_UNSUPPORTED, "", "there are too many settings");
+        *sign = '\0';
+        settings->names[settings->count] = line;
+        settings->values[settings->count++] = sign + 1;
+    }
+    return true;
+}
+
+bool rp_unknown_setting(const char *name) {
+    return rp_fail(RP_UNSUPPORTED, "", "unknown setting '%s'", name);
+}

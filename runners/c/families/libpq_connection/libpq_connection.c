@@ -23,30 +23,37 @@ static bool leave_bytes(PGconn *pg) {
     return encoding == NULL || strcmp(encoding, "SQL_ASCII") != 0 || PQsetClientEncoding(pg, "SQL_ASCII") == 0;
 }
 
+enum { OWN_WORDS = 13 };
+
 PGconn *pq_connect(const rp_options *options, int64_t *server_pid) {
     bool local = rp_option_is(options, "transport", "unix");
     bool plain = rp_option_is(options, "startup", "plain"); /* a pooler may refuse what sets something */
     const char *session = plain ? NULL : "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601";
-    const char *const names[] = {"host",     "port",        "user",
-                                 "password", "dbname",      "application_name",
-                                 "sslmode",  "gssencmode",  "client_encoding",
-                                 "options",  "sslrootcert", "sslcert",
-                                 "sslkey",   NULL};
-    const char *const values[] = {local ? rp_option(options, "socket_dir", "")
-                                        : rp_option(options, "host", "127.0.0.1"),
-                                  rp_option(options, "port", "5432"),
-                                  rp_option(options, "user", NULL),
-                                  rp_option(options, "password", NULL),
-                                  rp_option(options, "database", NULL),
-                                  "rowpath",
-                                  ssl_mode(options),
-                                  "disable",
-                                  "UTF8",
-                                  session,
-                                  rp_option(options, "tls_ca", NULL),
-                                  rp_option(options, "tls_cert", NULL),
-                                  rp_option(options, "tls_key", NULL),
-                                  NULL};
+    const char *names[OWN_WORDS + RP_MOST_SETTINGS + 1] = {"host",     "port",        "user",
+                                                           "password", "dbname",      "application_name",
+                                                           "sslmode",  "gssencmode",  "client_encoding",
+                                                           "options",  "sslrootcert", "sslcert",
+                                                           "sslkey"};
+    const char *values[OWN_WORDS + RP_MOST_SETTINGS] = {local ? rp_option(options, "socket_dir", "")
+                                                              : rp_option(options, "host", "127.0.0.1"),
+                                                        rp_option(options, "port", "5432"),
+                                                        rp_option(options, "user", NULL),
+                                                        rp_option(options, "password", NULL),
+                                                        rp_option(options, "database", NULL),
+                                                        "rowpath",
+                                                        ssl_mode(options),
+                                                        "disable",
+                                                        "UTF8",
+                                                        session,
+                                                        rp_option(options, "tls_ca", NULL),
+                                                        rp_option(options, "tls_cert", NULL),
+                                                        rp_option(options, "tls_key", NULL)};
+    rp_settings settings;
+    if (!rp_driver_settings(options, &settings)) return NULL;
+    for (int i = 0; i < settings.count; i++) { /* of two words of a name the last one counts */
+        names[OWN_WORDS + i] = settings.names[i];
+        values[OWN_WORDS + i] = settings.values[i];
+    }
     PGconn *pg = PQconnectdbParams(names, values, 0);
     *server_pid = PQbackendPID(pg);
     if (PQstatus(pg) == CONNECTION_OK && leave_bytes(pg)) return pg;

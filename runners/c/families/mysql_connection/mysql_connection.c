@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CONNECT_TIMEOUT_S 10
-
 static bool is_lost(unsigned int number) {
     return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST || number == CR_CONNECTION_ERROR ||
            number == CR_CONN_HOST_ERROR || number == ER_SERVER_SHUTDOWN || number == ER_CONNECTION_KILLED;
@@ -35,9 +33,8 @@ bool my_run(void *opened, const char *sql) {
 
 /* Text values are UTF-8, instants UTC. Literals double their quotes, and a backslash in them is a backslash. */
 static void prepare_session(my_connection *connection) {
-    unsigned int timeout_s = CONNECT_TIMEOUT_S, local_files = strcmp(connection->bulk, "load-data") == 0;
+    unsigned int local_files = strcmp(connection->bulk, "load-data") == 0;
     mysql_options(connection->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
-    mysql_options(connection->mysql, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
     mysql_options(connection->mysql, MYSQL_OPT_LOCAL_INFILE, &local_files);
     mysql_options(connection->mysql, MYSQL_INIT_COMMAND,
                   connection->mode == RP_LITERAL
@@ -73,11 +70,34 @@ static bool is_encrypted_as_asked(MYSQL *mysql, const rp_options *options) {
            rp_fail(RP_CONNECT_ERROR, "tls", "tls=on, and the server offers no TLS");
 }
 
+/* The library has no text form of its options: those against a server that is silent, all of them seconds. */
+static bool set_own(MYSQL *mysql, const rp_options *options) {
+    static const struct {
+        const char *name;
+        enum mysql_option option;
+    } known[] = {{"MYSQL_OPT_CONNECT_TIMEOUT", MYSQL_OPT_CONNECT_TIMEOUT},
+                 {"MYSQL_OPT_READ_TIMEOUT", MYSQL_OPT_READ_TIMEOUT},
+                 {"MYSQL_OPT_WRITE_TIMEOUT", MYSQL_OPT_WRITE_TIMEOUT}};
+    enum { KNOWN = sizeof known / sizeof *known };
+    rp_settings settings;
+    if (!rp_driver_settings(options, &settings)) return false;
+    for (int i = 0; i < settings.count; i++) {
+        unsigned int seconds = (unsigned int)strtoul(settings.values[i], NULL, 10);
+        int at = 0;
+        while (at < KNOWN && strcmp(settings.names[i], known[at].name) != 0)
+            at++;
+        if (at == KNOWN) return rp_unknown_setting(settings.names[i]);
+        mysql_options(mysql, known[at].option, &seconds);
+    }
+    return true;
+}
+
 static bool connect_mysql(MYSQL *mysql, const rp_options *options) {
     bool local = rp_option_is(options, "transport", "unix");
     unsigned int protocol = local ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
     mysql_options(mysql, MYSQL_OPT_PROTOCOL, &protocol);
     choose_tls(mysql, options);
+    if (!set_own(mysql, options)) return false;
     MYSQL *connected = mysql_real_connect(
         mysql, local ? "localhost" : rp_option(options, "host", "127.0.0.1"), rp_option(options, "user", NULL),
         rp_option(options, "password", NULL), rp_option(options, "database", NULL),

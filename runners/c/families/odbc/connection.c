@@ -16,6 +16,18 @@ void odbc_put_attribute(FILE *to, const char *name, const char *value) {
     fputs(plain ? ";" : "};", to);
 }
 
+bool odbc_put_settings(FILE *to, const rp_options *options, const char *known) {
+    rp_settings settings;
+    if (!rp_driver_settings(options, &settings)) return false;
+    for (int i = 0; i < settings.count; i++) {
+        char word[sizeof settings.text + 2];
+        snprintf(word, sizeof word, " %s ", settings.names[i]);
+        if (known != NULL && strstr(known, word) == NULL) return rp_unknown_setting(settings.names[i]);
+        odbc_put_attribute(to, settings.names[i], settings.values[i]);
+    }
+    return true;
+}
+
 bool odbc_fail(SQLSMALLINT type, SQLHANDLE handle, rp_error_kind kind) {
     SQLCHAR state[6] = "", text[SQL_MAX_MESSAGE_LENGTH * 2] = "the driver says nothing";
     SQLINTEGER native;
@@ -108,8 +120,12 @@ bool odbc_connect(odbc_connection *connection, const rp_options *options) {
     size_t size;
     FILE *to = open_memstream(&text, &size);
     odbc_put_attribute(to, "DRIVER", library_of(options));
-    odbc_driver_here.login(to, options);
+    bool good = odbc_driver_here.login(to, options);
     fclose(to);
+    if (!good) {
+        free(text);
+        return false;
+    }
     void *login = odbc_sql(text);
     SQLRETURN result =
         odbc_driver_here.wide

@@ -20,7 +20,7 @@
 /* A driver, as its adapter describes it. */
 typedef struct odbc_driver {
     const char *library;                                /* its file; NULL: named when a connection is opened */
-    void (*login)(FILE *to, const rp_options *options); /* writes the connection string behind the driver's name */
+    bool (*login)(FILE *to, const rp_options *options); /* writes the connection string behind the driver's name */
     bool wide;                    /* its SQL travels as UTF-16: given bytes, the manager takes them for Latin-1 */
     bool temporal_text;           /* its own times and timestamps lose digits: they go in and out as text */
     const char *no_binary_arrays; /* why bulk=array cannot hold binary values */
@@ -82,6 +82,10 @@ bool odbc_has_no_room(SQLHSTMT handle);
 
 /* `NAME=value;` of a connection string, in braces where the value could be taken for more than it is. */
 void odbc_put_attribute(FILE *to, const char *name, const char *value);
+
+/* The option `driver_settings` as attributes. `known`: those that the driver has, since it ignores others; NULL: any.
+ */
+bool odbc_put_settings(FILE *to, const rp_options *options, const char *known);
 
 /* SQL as the driver takes it (`wide`: UTF-16); to be freed by the caller. */
 void *odbc_sql(const char *sql);
