@@ -124,7 +124,9 @@ def planned_path(adapter: Adapter, engine: str, tls: str = "off") -> tuple[Plann
         "transport": ("tcp",),
         "profile": ("shipped",),
     }
-    paths = [path for path in lattice(adapter, wanted | {"tls": (tls,)}) if not pruned(adapter, path)]
+    if tls != "off":  # not every version of a driver was built with it
+        wanted |= {"tls": (tls,), "version": ("*",)}
+    paths = [path for path in lattice(adapter, wanted) if not pruned(adapter, path)]
     if not paths:
         return None, ""
     path: AccessPath = paths[0]
