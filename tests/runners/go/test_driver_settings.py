@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,8 @@ from tests.runners.protocol.group_talk import subject
 from tests.runners.protocol.talk import Start, talks
 from tests.runners.protocol.test_groups import skip_without
 
-pytestmark = pytest.mark.skipif(toolchain("go").tools_problem() is not None, reason="no Go")
+go: Any = toolchain("go")
+pytestmark = pytest.mark.skipif(go.tools_problem() is not None, reason="no Go")
 DRIVERS = ("pgx", "pgx-stdlib", "pq", "go-sql-driver-mysql")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,8 @@ from rowpath.runners.manifest import toolchain
 from tests.runners.protocol.talk import Start, talks
 from tests.runners.protocol.test_groups import skip_without
 
-pytestmark = pytest.mark.skipif(toolchain("rust").tools_problem() is not None, reason="no Rust")
+rust: Any = toolchain("rust")
+pytestmark = pytest.mark.skipif(rust.tools_problem() is not None, reason="no Rust")
 KNOWN = {
     "tokio-postgres": "keepalives_idle",
     "postgres": "keepalives_idle",
