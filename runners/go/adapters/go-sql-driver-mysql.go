@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"net"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -43,8 +44,19 @@ func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	settings, dialer, err := options.DriverSettings()
+	if err != nil {
+		return nil, err
+	}
+	words := url.Values{}
+	for name, value := range settings {
+		words.Set(name, value)
+	}
 	d.textual = options.Get("statement", "prepared") == "text"
-	config := mysql.NewConfig()
+	config, err := mysql.ParseDSN("/?" + words.Encode())
+	if err != nil {
+		return nil, core.Unsupported("%v", err)
+	}
 	config.User, config.Passwd = options.Get("user", ""), options.Get("password", "")
 	config.DBName = options.Get("database", "")
 	host := options.Get("host", "127.0.0.1")
@@ -59,9 +71,12 @@ func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
 	}
 	config.ParseTime = true
 	config.InterpolateParams = options.Get("interpolate_params", "off") == "on"
-	config.Params = map[string]string{"time_zone": "'+00:00'"}
-	if core.StampsCalls() {
-		config.DialFunc = core.Dial
+	if config.Params == nil {
+		config.Params = map[string]string{}
+	}
+	config.Params["time_zone"] = "'+00:00'"
+	if dialer != nil {
+		config.DialFunc = dialer.DialContext
 	}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {

@@ -23,7 +23,7 @@ func main() {
 type dialect struct{ postgresql.Dialect }
 
 func (dialect) Connect(options core.Options) (*sql.DB, error) {
-	words, err := postgresql.ConnectionString(options)
+	words, own, err := postgresql.ConnectionString(options)
 	if err != nil {
 		return nil, err
 	}
@@ -34,27 +34,23 @@ func (dialect) Connect(options core.Options) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if core.StampsCalls() {
-		connector.Dialer(dialer{})
+	if own != nil {
+		connector.Dialer(dialer{own})
 	}
 	return sql.OpenDB(connector), nil
 }
 
-// dialer is core.Dial in the form that lib/pq takes.
-type dialer struct{}
-
-func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	return core.Dial(ctx, network, address)
-}
+// dialer is core.Dialer in the form that lib/pq takes.
+type dialer struct{ *core.Dialer }
 
 func (d dialer) Dial(network, address string) (net.Conn, error) {
-	return core.Dial(context.Background(), network, address)
+	return d.DialContext(context.Background(), network, address)
 }
 
 func (d dialer) DialTimeout(network, address string, most time.Duration) (net.Conn, error) {
 	until, cancel := context.WithTimeout(context.Background(), most)
 	defer cancel()
-	return core.Dial(until, network, address)
+	return d.DialContext(until, network, address)
 }
 
 func (dialect) Code(thrown error) (code, kind string) {

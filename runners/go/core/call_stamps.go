@@ -85,18 +85,14 @@ func (s *callStamps) keepClock(now int64) {
 	}
 }
 
-// Dial connects as net.Dialer does; where calls are stamped, those of the connection are.
-func Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	var dialer net.Dialer
-	connection, err := dialer.DialContext(ctx, network, address)
+// DialContext connects as net.Dialer does; where calls are stamped, those of the connection are.
+func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	connection, err := d.Dialer.DialContext(ctx, network, address)
 	if err != nil || stamps == nil {
 		return connection, err
 	}
 	return &stampedConnection{Conn: connection, number: uint16(dialed.Add(1))}, nil
 }
-
-// StampsCalls is whether a driver must connect with Dial.
-func StampsCalls() bool { return stamps != nil }
 
 type stampedConnection struct {
 	net.Conn

@@ -3,7 +3,7 @@ use mysql::prelude::{Protocol, Queryable};
 use mysql::{Conn, Error, LocalInfileHandler, Opts, OptsBuilder, QueryResult, Row, SslOpts, Statement};
 use rowpath::core::{
     Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Failure, Interruption, Lendable, Operation, Options,
-    Outcome, Phase, Rows, Stopped, Threads, after, fail, lending, now_ns, serve_with_pools,
+    Outcome, Phase, Rows, Stopped, Threads, after, fail, lending, now_ns, serve_with_pools, unsupported,
 };
 use rowpath::families::mysql as family;
 use rowpath::families::rust_mysql::{Bulk, Statements, bind, delivers, described, text_of};
@@ -112,7 +112,9 @@ impl Lendable for Connection {
 fn address(options: &Options) -> Outcome<Opts> {
     let host = Some(options.get("host", "127.0.0.1"));
     let tls = SslOpts::default().with_root_cert_path(options.need("tls_ca").ok().map(PathBuf::from));
-    Ok(rowpath::rust_mysql_builder!(options, OptsBuilder::new(), host, tls).into())
+    let settings = options.driver_settings().into_iter().collect();
+    let builder = OptsBuilder::new().from_hash_map(&settings).map_err(unsupported)?;
+    Ok(rowpath::rust_mysql_builder!(options, builder, host, tls).into())
 }
 
 /// A phase's work.

@@ -5,7 +5,7 @@ use mysql_async::prelude::{Protocol, Queryable};
 use mysql_async::{Conn, Error, Opts, OptsBuilder, QueryResult, Row, SslOpts, Statement};
 use rowpath::core::{
     Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Failure, Interruption, Operation, Options, Outcome,
-    Phase, Rows, Stopped, fail, now_ns,
+    Phase, Rows, Stopped, fail, now_ns, unsupported,
 };
 use rowpath::families::mysql as family;
 use rowpath::families::rust_mysql::{Bulk, Statements, bind, delivers, described, text_of};
@@ -109,7 +109,10 @@ fn address(options: &Options) -> Outcome<Opts> {
     let authorities = options.need("tls_ca").ok().map(|file| PathBuf::from(file).into());
     let tls = SslOpts::default().with_disable_built_in_roots(authorities.is_some());
     let tls = tls.with_root_certs(authorities.into_iter().collect());
-    Ok(rowpath::rust_mysql_builder!(options, OptsBuilder::default(), host, tls).into())
+    let settings = options.driver_settings().into_iter().map(|(name, value)| format!("{name}={value}"));
+    let url = format!("mysql://localhost?{}", settings.collect::<Vec<_>>().join("&"));
+    let builder = OptsBuilder::from_opts(Opts::from_url(&url).map_err(unsupported)?);
+    Ok(rowpath::rust_mysql_builder!(options, builder, host, tls).into())
 }
 
 /// A phase's work.

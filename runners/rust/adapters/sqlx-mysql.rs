@@ -8,7 +8,7 @@ use rowpath::core::{
 use rowpath::families::sqltext::Mode;
 use rowpath::families::sqlx::{
     Address, Conn, Connection, Engine, Row, bound, execute_elsewhere, failed, opaque, run, take_decimal, text_of,
-    type_name, unchecked as given,
+    type_name, unchecked as given, without_settings,
 };
 use rowpath::families::{mysql as family, sqltext};
 use rowpath::pools::sqlx::Sqlx;
@@ -29,6 +29,7 @@ impl Engine for MySqlOrMariaDb {
 
     /// By itself sqlx sets the time zone UTC, `NAMES utf8mb4` and `PIPES_AS_CONCAT`.
     fn address(options: &Options) -> Outcome<MySqlConnectOptions> {
+        without_settings(options)?;
         let tls = match options.get("tls", "off").as_str() {
             "on" => MySqlSslMode::Required,
             "verify-ca" => MySqlSslMode::VerifyCa,

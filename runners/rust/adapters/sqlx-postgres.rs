@@ -8,7 +8,7 @@ use rowpath::families::postgresql::{self, binary, widened};
 use rowpath::families::sqltext::{self, Mode, postgresql_text};
 use rowpath::families::sqlx::{
     Address, Conn, Connection, Engine, Row, bound, execute_elsewhere, failed, given, run, take_decimal, text_of,
-    type_name,
+    type_name, without_settings,
 };
 use rowpath::pools::sqlx::Sqlx;
 use sqlx::encode::IsNull;
@@ -36,6 +36,7 @@ impl Engine for PostgreSql {
     type Bound = Bound;
 
     fn address(options: &Options) -> Outcome<PgConnectOptions> {
+        without_settings(options)?;
         let tls = match options.get("tls", "off").as_str() {
             "on" => PgSslMode::Require,
             "verify-ca" => PgSslMode::VerifyCa,

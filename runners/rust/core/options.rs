@@ -39,6 +39,15 @@ impl Options {
         self.get(name, "0").parse().unwrap_or(0)
     }
 
+    /// The lines of `driver_settings`, each a name and its value.
+    pub fn driver_settings(&self) -> Vec<(String, String)> {
+        let pair = |line: &str| line.split_once('=').map(|(name, value)| (name.to_string(), value.to_string()));
+        self.get("driver_settings", "")
+            .lines()
+            .map(|line| pair(line).unwrap_or((line.to_string(), "".into())))
+            .collect()
+    }
+
     /// The port that must be there.
     pub fn port(&self) -> Outcome<u16> {
         self.need("port")?.parse().map_err(|_| fail("connect", "the port is no number"))

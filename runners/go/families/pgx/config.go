@@ -25,7 +25,7 @@ var standing = map[string]string{"prepared": "cache_statement", "bound": "descri
 
 // Config is how a path connects, with its exec mode.
 func Config(options core.Options) (*pgx.ConnConfig, error) {
-	words, err := postgresql.ConnectionString(options)
+	words, dialer, err := postgresql.ConnectionString(options)
 	if err != nil {
 		return nil, err
 	}
@@ -46,8 +46,8 @@ func Config(options core.Options) (*pgx.ConnConfig, error) {
 	config.AfterConnect = func(until context.Context, connection *pgconn.PgConn) error {
 		return textAsUTF8(until, connection, mode == pgx.QueryExecModeSimpleProtocol)
 	}
-	if core.StampsCalls() {
-		config.DialFunc = core.Dial
+	if dialer != nil {
+		config.DialFunc = dialer.DialContext
 	}
 	return config, nil
 }

@@ -45,11 +45,15 @@ func Bind(value any) (any, error) {
 	return sqltext.Text(value)
 }
 
-// ConnectionString is libpq's, without what only one driver knows.
-func ConnectionString(options core.Options) (string, error) {
+// ConnectionString is libpq's, without what only one driver knows; the dialer is as of DriverSettings.
+func ConnectionString(options core.Options) (string, *core.Dialer, error) {
 	port, err := options.Need("port")
 	if err != nil {
-		return "", err
+		return "", nil, err
+	}
+	settings, dialer, err := options.DriverSettings()
+	if err != nil {
+		return "", nil, err
 	}
 	host := options.Get("host", "127.0.0.1")
 	if options.Get("transport", "tcp") == "unix" {
@@ -65,6 +69,9 @@ func ConnectionString(options core.Options) (string, error) {
 		{"sslmode", sslModes[options.Get("tls", "off")]}, {"sslrootcert", options.Get("tls_ca", "")},
 		{"sslcert", options.Get("tls_cert", "")}, {"sslkey", options.Get("tls_key", "")},
 	}
+	for name, value := range settings {
+		words = append(words, [2]string{name, value})
+	}
 	var texts []string
 	for _, word := range words {
 		if word[1] != "" {
@@ -72,7 +79,7 @@ func ConnectionString(options core.Options) (string, error) {
 			texts = append(texts, fmt.Sprintf("%s='%s'", word[0], escaped))
 		}
 	}
-	return strings.Join(texts, " "), nil
+	return strings.Join(texts, " "), dialer, nil
 }
 
 // Facts are what the server reports of itself and of this connection.

@@ -11,7 +11,7 @@ pub use bind::{Bound, Element, bound, declared, fits_binary};
 pub use describe::{OF_TYPES, column};
 pub use row::Width;
 
-use crate::core::{Column, Delivered, Failure, Options, Outcome, fail};
+use crate::core::{Column, Delivered, Failure, Options, Outcome, fail, unsupported};
 use crate::families::postgresql;
 use native_tls::{Certificate, Identity, TlsConnector};
 use postgres_native_tls::MakeTlsConnector;
@@ -32,7 +32,10 @@ impl<C: From<Config>> Address<C> {
 }
 
 fn config(options: &Options) -> Outcome<Config> {
-    let mut config = Config::new();
+    let quoted = |text: &str| text.replace('\\', "\\\\").replace('\'', "\\'");
+    let settings = options.driver_settings();
+    let words: String = settings.iter().map(|(name, value)| format!("{name}='{}' ", quoted(value))).collect();
+    let mut config: Config = words.parse().map_err(|error| unsupported(told(&error)))?;
     let tls = if options.encrypts() { SslMode::Require } else { SslMode::Disable };
     config.port(options.port()?).application_name("rowpath").ssl_mode(tls);
     // Where values travel as text, a role's own styles would be misread.
@@ -98,6 +101,11 @@ pub fn first_text(messages: &[SimpleQueryMessage]) -> Outcome<String> {
     text.map(str::to_string).ok_or_else(|| fail("sql", "no row came"))
 }
 
+/// The driver's words, with what caused the error.
+fn told(error: &tokio_postgres::Error) -> String {
+    error.source().map_or(error.to_string(), |cause| format!("{error}: {cause}"))
+}
+
 /// The server's own words and SQLSTATE, else the driver's with what caused it.
 #[cold]
 pub fn failed(error: tokio_postgres::Error) -> Failure {
@@ -105,7 +113,7 @@ pub fn failed(error: tokio_postgres::Error) -> Failure {
         let state = own.code().code();
         return Failure::with_code(postgresql::kind(state), state, own.message());
     }
-    let text = error.source().map_or(error.to_string(), |cause| format!("{error}: {cause}"));
+    let text = told(&error);
     let is_lost = error.is_closed() || error.source().is_some_and(|cause| cause.is::<std::io::Error>());
     fail(if is_lost { "connect" } else { "sql" }, text)
 }

@@ -143,6 +143,14 @@ where
     }
 }
 
+/// sqlx has no setting of TCP's and no timeout; names that it does not know it ignores.
+pub fn without_settings(options: &Options) -> Outcome<()> {
+    match options.driver_settings().first() {
+        Some((name, _)) => Err(unsupported(format!("unknown setting '{name}'"))),
+        None => Ok(()),
+    }
+}
+
 async fn connect<E: Engine>(to: &Address<E>) -> Outcome<Conn<E>> {
     Conn::<E>::connect_with(to).await.map_err(failed::<E>)
 }
