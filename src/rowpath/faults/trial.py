@@ -375,8 +375,12 @@ class _Trial:
             self._set(end="whole")
 
     def _dead_address(self) -> None:
-        self.proxy = self._make_proxy(address=LIVE)
-        dead = FaultProxy((LOOPBACK, 9), address=DEAD, port=self.proxy.port)
+        port = 0
+        while not port:
+            self.proxy = self._make_proxy(address=LIVE)
+            with contextlib.suppress(OSError):  # that port is in use at the other address
+                dead = FaultProxy((LOOPBACK, self.proxy.port), address=DEAD, port=self.proxy.port)
+                port = dead.port
         self.cleanup.callback(dead.stop)
         dead.silence()
         names = self.bench.directory / "hosts"
