@@ -9,11 +9,16 @@ def driver_settings(options):
 
 
 def with_settings(connect, options, /, **ours):
-    """What `connect` returns, given our keyword arguments and the driver's settings, whole numbers as such."""
-    given = {name: int(text) if text.isdecimal() else text for name, text in driver_settings(options).items()}
+    """What `connect` returns, given our keyword arguments and the driver's settings, numbers and `true` as such."""
+    given = {name: value_of(text) for name, text in driver_settings(options).items()}
     try:
         return connect(**(ours | given))
     except (TypeError, AttributeError) as error:  # what drivers raise for a name that they do not know
         if not given:
             raise
         raise Unsupported(str(error)) from error
+
+
+def value_of(text):
+    """As Python's drivers take it."""
+    return int(text) if text.isdecimal() else text == "true" or text
