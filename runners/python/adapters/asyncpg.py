@@ -7,6 +7,7 @@ from time import perf_counter_ns
 import asyncpg
 
 from core.client_tasks import AsyncAdapter
+from core.driver_settings import with_settings
 from families.postgresql.connection import address, numbered, plain, tls
 from families.postgresql.facts import server_facts
 from families.python_ssl.context import context
@@ -68,7 +69,9 @@ class Adapter(AsyncAdapter):
         options = self.options
         # With none kept each execution prepares again, also a statement that `prepare` gave.
         keeps = options.get("statement") == "prepared" or options.get("profile") == "shipped"
-        connection = await asyncpg.connect(
+        connection = await with_settings(
+            asyncpg.connect,
+            options,
             **address(options),
             **encryption(options),
             **({} if keeps else {"statement_cache_size": 0}),

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from core.adapter import Adapter as Base
 from core.adapter import Unsupported
+from core.driver_settings import driver_settings
 from core.operation import Operation
 from families.arrow.batches import Arrow, arrow_rows
 from families.columnar.sampler import ColumnarOperation, natural_uuid
@@ -50,13 +51,14 @@ class Adapter(Base):
         ours = "" if postgresql.plain(self.options) else "-c TimeZone=UTC"
         settings = f"{ours} {self.options.get('startup_options', '')}".strip()
         more = ({"options": settings} if settings else {}) | SSLMODE[postgresql.tls(self.options)]
-        more |= postgresql.certificates(self.options)
+        more |= postgresql.certificates(self.options) | driver_settings(self.options)
         where = f"{self.login(at)}@{quote(at['host'], safe='')}:{at['port']}"
         return f"postgresql://{where}/{self.database()}?{urlencode(more, quote_via=quote)}"
 
     def mysql_url(self):
         at = mysql.address(self.options)
         more = {"socket": at["unix_socket"]} if "unix_socket" in at else {}
+        more |= driver_settings(self.options)
         where = f"{at.get('host', 'localhost')}:{at.get('port', 3306)}"
         return f"mysql://{self.login(at)}@{where}/{self.database()}{'?' if more else ''}{urlencode(more)}"
 

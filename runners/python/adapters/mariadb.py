@@ -1,6 +1,7 @@
 """MariaDB and MySQL through MariaDB Connector/Python: C, over libmariadb."""
 
 from core.adapter import Unsupported
+from core.driver_settings import with_settings
 from families.mysql.adapter import MysqlAdapter
 from families.mysql.connection import address_over_tcp, driver_module
 from families.mysql.values import NATURAL, as_text
@@ -26,7 +27,8 @@ class Adapter(MysqlAdapter):
             if self.encrypted
             else {}
         )
-        return mariadb.connect(**address_over_tcp(self.options), **tls, autocommit=not self.shipped, local_infile=True)
+        ours = {**address_over_tcp(self.options), **tls, "autocommit": not self.shipped, "local_infile": True}
+        return with_settings(mariadb.connect, self.options, **ours)
 
     def connection_id(self):
         return self.connection.thread_id

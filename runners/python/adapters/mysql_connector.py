@@ -5,6 +5,7 @@ from uuid import UUID
 import mysql.connector
 
 from core.adapter import Unsupported
+from core.driver_settings import with_settings
 from families.mysql.adapter import MysqlAdapter
 from families.mysql.connection import address, driver_module
 from families.mysql.values import NATURAL, as_text
@@ -39,7 +40,9 @@ class Adapter(MysqlAdapter):
     def log_in(self):
         if not self.pure:
             driver_module("_mysql_connector", "use implementation=pure")
-        return mysql.connector.connect(
+        return with_settings(
+            mysql.connector.connect,
+            self.options,
             **address(self.options),
             use_pure=self.pure,
             autocommit=not self.shipped,

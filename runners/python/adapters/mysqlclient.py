@@ -1,5 +1,6 @@
 """MariaDB and MySQL through mysqlclient: C, over libmariadb; values become part of the SQL in the client."""
 
+from core.driver_settings import with_settings
 from families.mysql.adapter import MysqlAdapter
 from families.mysql.connection import address_over_tcp, driver_module
 
@@ -19,7 +20,9 @@ class Adapter(MysqlAdapter):
     bulk_binding = f"one INSERT of many rows for each {cursors.Cursor.max_stmt_length} bytes"
 
     def log_in(self):
-        return MySQLdb.connect(
+        return with_settings(
+            MySQLdb.connect,
+            self.options,
             **address_over_tcp(self.options),
             autocommit=not self.shipped,
             charset="utf8mb4",

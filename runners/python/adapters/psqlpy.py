@@ -10,6 +10,7 @@ from psqlpy import exceptions
 
 from core.adapter import Unsupported
 from core.client_tasks import AsyncAdapter
+from core.driver_settings import with_settings
 from families.postgresql import binary
 from families.postgresql.connection import address, numbered, plain, tls
 from families.postgresql.facts import TLS, server_facts
@@ -42,7 +43,9 @@ class Adapter(AsyncAdapter):
     async def log_in(self):
         """A pool, which connects when it is first asked, and one connection of it."""
         at = address(self.options)
-        pool = psqlpy.ConnectionPool(
+        pool = with_settings(
+            psqlpy.ConnectionPool,
+            self.options,
             username=at["user"],
             password=at["password"],
             host=at["host"],

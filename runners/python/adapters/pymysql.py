@@ -3,6 +3,7 @@
 import pymysql
 from pymysql.cursors import Cursor, SSCursor
 
+from core.driver_settings import with_settings
 from families.mysql.adapter import MysqlAdapter
 from families.mysql.connection import address
 from families.pymysql import describe
@@ -18,7 +19,8 @@ class Adapter(MysqlAdapter):
         chain, name = self.checks
         checks = {"check_hostname": name, "verify_mode": "required"} if chain else UNVERIFIED
         tls = {"ssl": checks | self.files("ca", "cert", "key")} if self.encrypted else {"ssl_disabled": True}
-        return pymysql.connect(**address(self.options), **tls, autocommit=not self.shipped, local_infile=True)
+        ours = {**address(self.options), **tls, "autocommit": not self.shipped, "local_infile": True}
+        return with_settings(pymysql.connect, self.options, **ours)
 
     def connection_id(self):
         return self.connection.thread_id()

@@ -138,6 +138,19 @@ def test_a_wrong_password_and_a_missing_server_are_told(
     talk.run("SELECT 1")
 
 
+@pytest.mark.parametrize("driver", ["pymysql", "mysqlclient", "mariadb", "mysql-connector"])
+def test_a_driver_takes_its_cures_and_refuses_an_unknown_name(
+    kept: Callable[..., Talk], mariadb: Instance, driver: str
+) -> None:
+    talk = kept(driver)
+    options = mariadb.options(PATH) | {"transport": "tcp", "statement": "bound"}
+    with pytest.raises(RunnerFailure, match="no_such_name") as refused:
+        talk.open(**options, driver_settings="no_such_name=1")
+    assert refused.value.kind == "unsupported"
+    (cure,) = ADAPTERS[driver].cures
+    talk.open(**options, driver_settings="\n".join(cure.settings))
+
+
 def test_a_missing_client_library_is_told_with_its_remedy(start: Callable[..., Talk], tmp_path: Path) -> None:
     (tmp_path / "MySQLdb.py").write_text('raise ImportError("libmariadb.so.3: cannot open shared object file")\n')
     (tmp_path / "adapters").mkdir()

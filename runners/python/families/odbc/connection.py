@@ -5,6 +5,8 @@ Sources: psqlODBC Configuration Options; MariaDB Connector/ODBC's connection par
 
 import os
 
+from core.adapter import Unsupported
+from core.driver_settings import driver_settings
 from families.mysql import connection as mysql
 from families.postgresql import connection as postgresql
 
@@ -18,6 +20,7 @@ SSLMODE = {
 }
 
 
+TIMEOUTS = {"CONN_TIMEOUT", "READ_TIMEOUT", "WRITE_TIMEOUT"}  # MariaDB's driver ignores a name that it does not know
 PQ_OPTIONS = " options='-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601'"
 
 
@@ -25,7 +28,8 @@ def of_postgresql(options):
     """Its own defaults, but: no savepoint around each statement of a transaction, booleans and bytes as such."""
     at = postgresql.address(options)
     result, _, size = options.get("result", "whole").partition(":")
-    files = "".join(f" {word}={quoted(file)}" for word, file in postgresql.certificates(options).items())
+    more = postgresql.certificates(options) | driver_settings(options)  # psqlODBC hands pqopt to libpq
+    words = "".join(f" {word}={quoted(text)}" for word, text in more.items())
     cursor = {"UseDeclareFetch": "1", "Fetch": size} if result == "cursor" else {}
     return {
         "SERVER": at["host"],
@@ -38,7 +42,7 @@ def of_postgresql(options):
         "Protocol": "7.4-1",
         "BoolsAsChar": "0",
         "ByteaAsLongVarBinary": "1",
-        "pqopt": "gssencmode=disable" + ("" if postgresql.plain(options) else PQ_OPTIONS) + files,
+        "pqopt": "gssencmode=disable" + ("" if postgresql.plain(options) else PQ_OPTIONS) + words,
     }
 
 
@@ -52,7 +56,10 @@ def of_mysql(options):
     place = {"SOCKET": at["unix_socket"], "SERVER": "localhost"} if "unix_socket" in at else {"SERVER": at["host"]}
     port = {"PORT": at["port"]} if "port" in at else {}
     login = {"DATABASE": at["database"], "UID": at["user"], "PWD": at["password"]}
-    return place | port | login | {"CHARSET": "utf8mb4", "NO_PROMPT": "1"}
+    given = driver_settings(options)
+    if unknown := given.keys() - TIMEOUTS:
+        raise Unsupported(f"unknown setting '{min(unknown)}'")
+    return place | port | login | {"CHARSET": "utf8mb4", "NO_PROMPT": "1"} | given
 
 
 def of_sqlite(options):

@@ -1,6 +1,7 @@
 """Where a PostgreSQL server is, how to log in, and its placeholders."""
 
 from core.adapter import Unsupported
+from core.driver_settings import driver_settings
 from families.sql import placeholders
 
 SSLMODE = {
@@ -50,6 +51,7 @@ def libpq_keywords(options):
         "dbname": options["database"],
         "client_encoding": "UTF8",
         **({} if plain(options) else {"options": "-c TimeZone=UTC -c IntervalStyle=iso_8601"}),
+        **driver_settings(options),
     }
 
 
