@@ -78,7 +78,8 @@ def make_matrix(words: Sequence[str], filters: Filters, *, every: bool, faults: 
             encrypted, _reason = planned_path(adapter, engine, tls="on")
             for fault in kinds:
                 path = encrypted if fault.number == TLS_FAULT and encrypted else plain
-                cures = ["\n".join(cure.settings) for cure in adapter.cures if fault.number in cure.faults]
+                fitting = [cure for cure in adapter.cures if engine in (cure.engines or adapter.engines)]
+                cures = ["\n".join(cure.settings) for cure in fitting if fault.number in cure.faults]
                 tasks += [Task(path, fault, work, settings) for settings in ("", *cures) for work in fault.works]
     if not tasks and not left_out:
         given = " ".join([*words, *(f"{key}={','.join(values)}" for key, values in filters.items())])

@@ -75,6 +75,7 @@ class Cure(Frozen, frozen=True):
 
     faults: tuple[str, ...]  # their numbers
     settings: tuple[str, ...]  # `name=value`, as the option `driver_settings` takes them
+    engines: tuple[str, ...] = ()  # empty: all of the adapter's
 
 
 class Adapter(Frozen, frozen=True):
