@@ -33,6 +33,7 @@ from rowpath.runners import manifest, protocol
 from rowpath.runners.process import Runner, RunnerFailure
 
 QUICK_S = 1.0  # a cell that waits longer lets others work meanwhile
+BROKEN_LOOK_S = 0.1
 REPLY_S = 5.0  # for a reply that has begun to come
 AWAY_S = 3.0  # how long a killed server is not there
 STOPPING_S = 0.2  # a server that is told to stop has nothing to send until then
@@ -184,9 +185,7 @@ class _Trial:
             one.answers = self._answers()
         self.proxy.arm(one)
         self._ask(PHASES[self.work])
-        if not one.broken.wait(REPLY_S):
-            raise _NotApplicable("the operation ended before the fault")
-        self.fault_ns = one.broken_ns
+        self._await(one, "the operation ended before the fault")
         self._event(f"fault: {self.fault.title}")
         if number == "1":
             self._kill(one)
@@ -204,6 +203,14 @@ class _Trial:
         self._count_written()
         if number == "4" and self.work == "read":
             self._leaks()
+
+    def _await(self, one: Break, otherwise: str) -> None:
+        """Return once it is broken. Errors: _NotApplicable where the operation ends before that."""
+        until = time.monotonic() + OPEN_S
+        while not one.broken.wait(BROKEN_LOOK_S):
+            if self.worker.runner.replies_within(0) or time.monotonic() > until:
+                raise _NotApplicable(otherwise)
+        self.fault_ns = one.broken_ns
 
     def _scan_bytes(self) -> int:
         """Of the answer to a scan. Errors: _NotApplicable where it does not deliver every row."""
@@ -405,9 +412,7 @@ class _Trial:
         self.worker = self._make_worker()
         one = self.proxy.arm(Break("reset", after_bytes=40, in_handshake=True))
         self._open_begins()
-        if not one.broken.wait(REPLY_S):
-            raise _NotApplicable("no TLS handshake was seen")
-        self.fault_ns = one.broken_ns
+        self._await(one, "no TLS handshake was seen")
         self._event(f"fault: {self.fault.title}")
         if self._reply(protocol.OpenReply) is not None:
             self._set(end="whole")  # it went on without TLS
@@ -539,11 +544,15 @@ class _Trial:
         """What a hundred more resets leave in the process, each followed by a new connection."""
         if not self.worker.runner.alive():
             return
-        self._reopened_after_reset()
         pid = self.worker.runner.pid
-        before = _resources(pid)
-        for _fault in range(LEAKING_FAULTS):
+        try:
             self._reopened_after_reset()
+            before = _resources(pid)
+            for _fault in range(LEAKING_FAULTS):
+                self._reopened_after_reset()
+        except RunnerFailure as failure:
+            self._event(f"one of {LEAKING_FAULTS} more resets: {failure}")
+            return
         descriptors, threads, resident = (now - then for now, then in zip(_resources(pid), before, strict=True))
         self._set(leaked_descriptors=descriptors, leaked_threads=threads, leaked_bytes=resident)
         self._event(f"after {LEAKING_FAULTS} more: {descriptors:+} descriptors, {threads:+} threads")
