@@ -20,7 +20,7 @@ namespace Rowpath.Adapters
         const int MadeUpScale = 6;
 
         static readonly string[] LibpqTimes =
-            { "connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout" };
+            { "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout" };
 
         /// <summary>The driver's own defaults, but: no savepoint around each statement of a transaction, booleans as
         /// such.</summary>

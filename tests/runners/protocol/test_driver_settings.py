@@ -17,14 +17,13 @@ LOGIN = {"host": "127.0.0.1", "user": "u", "password": "p", "database": "d"}
 TIMEOUTS = {
     ("java", "pgjdbc"): "socketTimeout=1",
     ("java", "connector-j"): "socketTimeout=1000",
-    ("java", "mariadb-java-client"): "socketTimeout=1000",
+    ("java", "mariadb-java-client"): "connectTimeout=1000",
     ("node", "pg"): "connectionTimeoutMillis=1000",
     ("node", "postgres-js"): "connect_timeout=1",
     ("node", "pg-native"): "connect_timeout=2",
     ("node", "mysql2"): "connectTimeout=1000",
     ("node", "mariadb"): "connectTimeout=2000",  # by itself one second
-    ("csharp", "ado-psqlodbc"): "connect_timeout=2",
-    ("csharp", "ado-odbc-mariadb"): "READ_TIMEOUT=1",
+    ("csharp", "ado-odbc-mariadb"): "CONN_TIMEOUT=2",
 }
 DRIVERS = pytest.mark.parametrize(("language", "driver"), TIMEOUTS, ids="-".join)
 
