@@ -17,6 +17,8 @@ namespace Rowpath.Adapters
             AddServer(words);
             words["CHARSET"] = "utf8mb4";
             words["NO_PROMPT"] = "1";
+            foreach (var setting in DriverSettings("CONN_TIMEOUT", "READ_TIMEOUT", "WRITE_TIMEOUT"))
+                words[setting.Key] = setting.Value;
         }
 
         public override Operation Prepare(Phase phase, object[][] rows)

@@ -19,6 +19,9 @@ namespace Rowpath.Adapters
         const int MadeUpDigits = 28;
         const int MadeUpScale = 6;
 
+        static readonly string[] LibpqTimes =
+            { "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout" };
+
         /// <summary>The driver's own defaults, but: no savepoint around each statement of a transaction, booleans as
         /// such.</summary>
         protected override void Login(Dictionary<string, string> words)
@@ -36,6 +39,7 @@ namespace Rowpath.Adapters
             words["BoolsAsChar"] = "0";
             words["pqopt"] = "application_name=rowpath gssencmode=disable" + File("sslrootcert", "tls_ca")
                              + File("sslcert", "tls_cert") + File("sslkey", "tls_key");
+            foreach (var setting in DriverSettings(LibpqTimes)) words["pqopt"] += " " + setting.Key + "=" + setting.Value;
             if (Options.Get("startup", "") != "plain")
                 words["pqopt"] += " options='-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres'";
         }

@@ -24,7 +24,7 @@ public final class AnyJdbc extends Jdbc {
       String scheme = url.replaceFirst("^(jdbc:[^:]*:).*", "$1");
       throw new Failure("connect", "", "no driver in the jar takes URLs that begin with " + scheme);
     }
-    Connection fresh = DriverManager.getConnection(url, properties);
+    Connection fresh = connect(url, properties);
     try {
       fresh.setReadOnly(true);
       return fresh;

@@ -23,7 +23,7 @@ public final class Derby extends Db2Jdbc {
   @Override
   protected Connection connect() throws SQLException {
     boolean login = options.get("user", null) != null;
-    return DriverManager.getConnection(url(), login ? login() : new Properties());
+    return connect(url(), login ? login() : new Properties());
   }
 
   private String url() {

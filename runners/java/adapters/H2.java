@@ -1,8 +1,9 @@
 package rowpath.adapters;
 
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.Properties;
+import java.util.Set;
 import rowpath.Column;
 import rowpath.Getter;
 import rowpath.jdbc.ArrayValues;
@@ -22,10 +23,14 @@ public final class H2 extends Jdbc {
   protected Connection connect() throws SQLException {
     // On a given server no setting is changed that would hold for all, and no database is made.
     boolean given = options.get("given", "no").equals("yes");
-    return DriverManager.getConnection(
-        url() + (given ? ";IFEXISTS=TRUE" : EXECUTE_EACH_TIME),
-        options.get("user", "SA"),
-        options.get("password", ""));
+    return connect(
+        url() + (given ? ";IFEXISTS=TRUE" : EXECUTE_EACH_TIME), login(options.get("user", "SA")));
+  }
+
+  /** It tells none. */
+  @Override
+  protected Set<String> knownSettings(String url, Properties properties) {
+    return Set.of("NETWORK_TIMEOUT");
   }
 
   private String url() {

@@ -2,7 +2,6 @@ package rowpath.adapters;
 
 import java.sql.Connection;
 import java.sql.Date;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.LocalDate;
@@ -35,8 +34,7 @@ public final class Hsqldb extends Jdbc {
 
   @Override
   protected Connection connect() throws SQLException {
-    return DriverManager.getConnection(
-        url(), options.get("user", "SA"), options.get("password", ""));
+    return connect(url(), login(options.get("user", "SA")));
   }
 
   private String url() {

@@ -1,9 +1,9 @@
 package rowpath.adapters;
 
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.Properties;
+import java.util.Set;
 import rowpath.db2.Db2Jdbc;
 
 /** IBM's jcc over DRDA, to a Derby old enough to let it in. */
@@ -17,7 +17,12 @@ public final class Jcc extends Db2Jdbc {
     properties.setProperty("securityMechanism", CLEAR_TEXT_PASSWORD);
     // Else an error has a code and no words.
     properties.setProperty("retrieveMessagesFromServerOnGetMessage", "true");
-    return DriverManager.getConnection(
-        "jdbc:db2://" + address() + "/" + options.need("database"), properties);
+    return connect("jdbc:db2://" + address() + "/" + options.need("database"), properties);
+  }
+
+  /** It tells few of its properties. */
+  @Override
+  protected Set<String> knownSettings(String url, Properties properties) {
+    return Set.of("blockingReadConnectionTimeout", "loginTimeout");
   }
 }

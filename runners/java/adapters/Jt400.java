@@ -2,7 +2,6 @@ package rowpath.adapters;
 
 import com.ibm.as400.access.AS400JDBCDriver;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,10 +31,11 @@ public final class Jt400 extends Db2Jdbc {
     properties.setProperty("date format", "iso");
     properties.setProperty("time format", "jis"); // 01:02:03; its iso has points
     properties.setProperty("block size", options.get("block_size", "32"));
+    String url = "jdbc:as400://" + options.get("host", "127.0.0.1");
     if (packages().equals("off")) {
-      return DriverManager.getConnection(
-          "jdbc:as400://" + options.get("host", "127.0.0.1"), properties);
+      return connect(url, properties);
     }
+    addDriverSettings(url, properties);
     // What is prepared stays on the server in an SQL package, for later connections too.
     properties.setProperty("extended dynamic", "true");
     properties.setProperty("package", "ROWPATH");

@@ -3,7 +3,6 @@ package rowpath.adapters;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
@@ -73,7 +72,7 @@ public final class Pgjdbc extends Jdbc {
       properties.setProperty("socketFactoryArg", socket.toString());
       host = "localhost";
     }
-    return DriverManager.getConnection(
+    return connect(
         "jdbc:postgresql://" + host + ":" + port + "/" + options.need("database"), properties);
   }
 

@@ -8,6 +8,7 @@ import { MysqlAdapter } from "../families/mysql/adapter.js";
 
 // Its own Date has no microseconds, and its JSON is no text.
 const EXACT = { dateStrings: true, autoJsonMap: false, jsonStrings: true };
+const SETTINGS = ["connectTimeout", "socketTimeout", "keepAliveDelay"]; // milliseconds
 
 export default class Mariadb extends MysqlAdapter {
   bulkWays = ["batch"];
@@ -18,6 +19,7 @@ export default class Mariadb extends MysqlAdapter {
       ...EXACT,
       rowsAsArray: true,
       charset: "utf8mb4",
+      ...this.driverSettings(SETTINGS),
     });
     connection.on("error", () => {}); // a lost connection: the next query says so
     return connection;

@@ -10,13 +10,14 @@ import { MysqlAdapter } from "../families/mysql/adapter.js";
 
 // Its own Date has no microseconds, its own number no 64 bits, and its JSON is no text.
 const EXACT = { supportBigNumbers: true, bigNumberStrings: true, dateStrings: true, jsonStrings: true };
+const SETTINGS = ["connectTimeout", "enableKeepAlive", "keepAliveInitialDelay"];
 
 export default class Mysql2 extends MysqlAdapter {
   static pools = ["mysql2"];
   bulkWays = ["multi-row"];
 
   get poolSettings() {
-    return { ...this.address, ...EXACT, rowsAsArray: true, charset: "utf8mb4" };
+    return { ...this.address, ...EXACT, rowsAsArray: true, charset: "utf8mb4", ...this.driverSettings(SETTINGS) };
   }
 
   seat(lent) {

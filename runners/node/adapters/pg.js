@@ -9,6 +9,8 @@ import { deliversRows } from "../core/phase.js";
 import { parsersBeside, PostgresqlAdapter, SESSION_OPTIONS } from "../families/postgresql/adapter.js";
 
 const types = parsersBeside(pg.types);
+// https://node-postgres.com/apis/client
+const SETTINGS = ["query_timeout", "connectionTimeoutMillis", "keepAlive", "keepAliveInitialDelayMillis"];
 const rowMode = "array"; // two columns may have one name
 let statements = 0; // a name is for one SQL text
 const names = new WeakMap(); // of phases: all clients have one, as a pool lends each of them every connection
@@ -31,7 +33,8 @@ export default class Pg extends PostgresqlAdapter {
   static pools = ["pg-pool"];
 
   get poolSettings() {
-    return { ...this.address, ssl: this.ssl, options: this.plain ? undefined : SESSION_OPTIONS };
+    const session = { ssl: this.ssl, options: this.plain ? undefined : SESSION_OPTIONS };
+    return { ...this.address, ...session, ...this.driverSettings(SETTINGS) };
   }
 
   seat(lent) {

@@ -60,7 +60,8 @@ export default class PgNative extends PostgresqlAdapter {
     await new Promise((resolve, reject) => {
       client.lost = reject;
       const session = { ...(this.plain ? {} : { options: SESSION_OPTIONS }), client_encoding: "UTF8" }; // the text that Node reads
-      const settings = { ...address, dbname, sslmode: "disable", ...session };
+      // libpq itself refuses a name that it does not know.
+      const settings = { ...address, dbname, sslmode: "disable", ...session, ...this.driverSettings() };
       client.connect(connectionString(settings), (error) => (error ? reject(error) : resolve()));
     });
     return client;

@@ -10,6 +10,7 @@ import { deliversRows } from "../core/phase.js";
 import { AS_TEXT, PostgresqlAdapter, SESSION } from "../families/postgresql/adapter.js";
 
 const SENT_AT_MOST = 100; // before answers, unless max_pipeline says otherwise
+const SETTINGS = ["connect_timeout", "keep_alive"]; // seconds
 const asIs = (value) => value;
 const kept = ([to, ...others]) => ({ to, from: [to, ...others], serialize: asIs, parse: asIs });
 const types = Object.fromEntries(
@@ -47,7 +48,7 @@ export default class PostgresJs extends PostgresqlAdapter {
     if (!this.plain) settings.connection = SESSION;
     const pipeline = Number(this.options.pipeline);
     if (pipeline > SENT_AT_MOST) settings.max_pipeline = pipeline;
-    return { ...this.address, ...settings };
+    return { ...this.address, ...settings, ...this.driverSettings(SETTINGS) };
   }
 
   logIn() {

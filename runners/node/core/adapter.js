@@ -23,6 +23,18 @@ export class Adapter {
     return this.options[name];
   }
 
+  /** What `driver_settings` names for the driver; Unsupported for a name not among `known`, if given. */
+  driverSettings(known) {
+    const lines = (this.options.driver_settings ?? "").split("\n").filter(Boolean);
+    return Object.fromEntries(
+      lines.map((line) => {
+        const [, name, value] = /^([^=]*)=?(.*)$/s.exec(line);
+        if (known && !known.includes(name)) throw new Unsupported(`unknown setting '${name}'`);
+        return [name, /^(true|false|\d+)$/.test(value) ? JSON.parse(value) : value];
+      }),
+    );
+  }
+
   /** Connects and logs in: the part of `open` that is timed. Returns notes on the connection (`delivers`). */
   connect() {
     return {};

@@ -27,6 +27,19 @@ namespace Rowpath.Odbc
             words["PWD"] = Options.Get("password", "");
         }
 
+        /// <summary>The option <c>driver_settings</c>, its names among those that are known: the driver ignores any
+        /// other.</summary>
+        protected IEnumerable<KeyValuePair<string, string>> DriverSettings(params string[] known)
+        {
+            foreach (string line in Options.Get("driver_settings", "").Split('\n').Where(line => line != ""))
+            {
+                string[] setting = line.Split(new[] { '=' }, 2);
+                if (setting.Length < 2 || !known.Contains(setting[0]))
+                    throw new Failure("unsupported", "", "unknown setting '" + setting[0] + "'");
+                yield return new KeyValuePair<string, string>(setting[0], setting[1]);
+            }
+        }
+
         protected override Type Reader => typeof(OdbcDataReader);
 
         public override DbConnection Connect()

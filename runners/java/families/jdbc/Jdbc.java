@@ -3,13 +3,17 @@ package rowpath.jdbc;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import rowpath.Adapter;
 import rowpath.Column;
@@ -35,16 +39,54 @@ public abstract class Jdbc implements Adapter {
 
   /** The login, and the options of an engine that is given by URL. */
   protected Properties login() {
+    return login(options.need("user"));
+  }
+
+  /** The same for a user whom the options need not name. */
+  protected Properties login(String user) {
     Properties properties = new Properties();
-    properties.setProperty("user", options.need("user"));
+    properties.setProperty("user", user);
     properties.setProperty("password", options.get("password", ""));
-    for (String option : options.get("url_options", "").split("\n")) {
-      int end = option.indexOf('=');
-      if (end > 0) {
-        properties.setProperty(option.substring(0, end), option.substring(end + 1));
+    take(properties, "url_options");
+    return properties;
+  }
+
+  private void take(Properties properties, String option) {
+    for (String line : options.get(option, "").split("\n")) {
+      if (!line.isEmpty()) {
+        String[] setting = (line + "=").split("=", 3);
+        properties.setProperty(setting[0], setting[1]);
       }
     }
-    return properties;
+  }
+
+  /** A connection with these properties and the driver's own settings. */
+  protected Connection connect(String url, Properties properties) throws SQLException {
+    addDriverSettings(url, properties);
+    return DriverManager.getConnection(url, properties);
+  }
+
+  /** The option {@code driver_settings}. Most drivers ignore a name that they do not know. */
+  protected void addDriverSettings(String url, Properties properties) throws SQLException {
+    Properties settings = new Properties();
+    take(settings, "driver_settings");
+    if (settings.isEmpty()) {
+      return;
+    }
+    Set<String> known = knownSettings(url, properties);
+    for (String name : settings.stringPropertyNames()) {
+      if (!known.contains(name)) {
+        throw new Failure("unsupported", "", "unknown setting '" + name + "'");
+      }
+    }
+    properties.putAll(settings);
+  }
+
+  /** The names of the settings that the driver tells. */
+  protected Set<String> knownSettings(String url, Properties properties) throws SQLException {
+    return Arrays.stream(DriverManager.getDriver(url).getPropertyInfo(url, properties))
+        .map(setting -> setting.name)
+        .collect(Collectors.toSet());
   }
 
   /** Host and port of a server. */

@@ -1,7 +1,6 @@
 package rowpath.mysql;
 
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -36,7 +35,7 @@ public abstract class MysqlJdbc extends Jdbc {
     properties.setProperty("useServerPrepStmts", String.valueOf(prepared()));
     properties.setProperty("cachePrepStmts", String.valueOf(keepsPrepared()));
     configure(properties);
-    return DriverManager.getConnection(url(), properties);
+    return connect(url(), properties);
   }
 
   /** Whether statements are prepared on the server. */
