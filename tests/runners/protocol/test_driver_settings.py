@@ -25,7 +25,7 @@ TIMEOUTS = {
     ("node", "mariadb"): "connectTimeout=2000",  # by itself one second
     ("csharp", "ado-odbc-mariadb"): "CONN_TIMEOUT=2",
 }
-DRIVERS = pytest.mark.parametrize(("language", "driver"), TIMEOUTS, ids="-".join)
+DRIVERS = pytest.mark.parametrize(("language", "driver"), TIMEOUTS, ids=map("-".join, TIMEOUTS))
 
 
 @contextlib.contextmanager

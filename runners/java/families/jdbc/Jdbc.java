@@ -53,9 +53,11 @@ public abstract class Jdbc implements Adapter {
 
   private void take(Properties properties, String option) {
     for (String line : options.get(option, "").split("\n")) {
-      if (!line.isEmpty()) {
-        String[] setting = (line + "=").split("=", 3);
-        properties.setProperty(setting[0], setting[1]);
+      int end = line.indexOf('=');
+      if (end > 0) {
+        properties.setProperty(line.substring(0, end), line.substring(end + 1));
+      } else if (!line.isEmpty()) {
+        properties.setProperty(line, "");
       }
     }
   }
