@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from rowpath.engines.base import Instance
+from rowpath.errors import InternalError
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Worker
@@ -42,6 +43,7 @@ class Bench:
         self._working = threading.Semaphore(AT_WORK)
         self._places: defaultdict[tuple[Role, Key], threading.Lock] = defaultdict(threading.Lock)
         self._making = threading.RLock()
+        self._rows: Counter[tuple[Role, Key]] = Counter()
         self.workload = load_workload(FILE)
         self.scan_bytes: dict[str, int] = {}  # of a path's answer
         self._phases = PhaseCache(directory / "parameters")
@@ -114,6 +116,17 @@ class Bench:
             if role == "full":
                 self._by_role[role].connections = self.few
         return self._by_role[role]
+
+    def rows(self, role: Role, planned: PlannedPath, count: int) -> int:
+        """The last of so many rows of the written table that no other cell writes. Errors: InternalError at its end."""
+        key = role, key_of(planned.path)
+        with self._making:
+            self._rows[key] += count
+            last = self._rows[key] - 1
+        written = self.workload.phase("write").parameters
+        if written is None or last >= written.count:
+            raise InternalError("no more rows to write", "name fewer drivers")
+        return last
 
     def work(self, planned: PlannedPath, phase: str) -> PreparedPhase:
         """A phase of the workload for the path's engine."""

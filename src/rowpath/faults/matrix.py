@@ -28,7 +28,6 @@ from rowpath.workloads.workload_file import load_workload
 
 FILE = "faults.jsonl"
 AT_ONCE = 64  # cells; all but one of them wait
-ROWS_EACH = 20  # of the written table, for one cell
 TLS_FAULT = "12"
 DEFAULT_ENGINE = "postgresql"
 
@@ -173,21 +172,20 @@ def measure(matrix: Matrix, directory: Path, work: Path, done: Callable[[Cell], 
     known = {cell.key for cell in journal.cells()}
     bench = Bench(work)
 
-    def job(number: int, task: Task) -> Callable[[], None]:
+    def job(task: Task) -> Callable[[], None]:
         def carry_out() -> None:
-            row = (number + 1) * ROWS_EACH
-            cell = measured(bench, task.planned, task.fault, task.work, row, task.settings)
+            cell = measured(bench, task.planned, task.fault, task.work, task.settings)
             jobs.check()  # what an interruption has broken is no cell
             journal.write(cell)
             done(cell)
 
         return carry_out
 
-    left = [(number, task) for number, task in enumerate(matrix.tasks) if task.key not in known]
+    left = [task for task in matrix.tasks if task.key not in known]
     # What waits longest begins first; the rest in one order for everybody, mixed so that waiting cells overlap.
-    left.sort(key=lambda one: (-one[1].fault.watch_s, random.Random(str(one[1].key)).random()))
+    left.sort(key=lambda task: (-task.fault.watch_s, random.Random(str(task.key)).random()))
     try:
-        processes.side_by_side([job(*one) for one in left], AT_ONCE)
+        processes.side_by_side([job(task) for task in left], AT_ONCE)
     finally:
         bench.stop()
     return in_order(matrix.tasks, journal.cells())

@@ -63,19 +63,20 @@ class _NotApplicable(Exception):
     """Why there is no such cell."""
 
 
-def measured(bench: Bench, planned: PlannedPath, fault: Fault, work: Work, row: int, settings: str = "") -> Cell:
-    """The cell. `row`: of the written table, which is this cell's alone; `settings`: the driver's own, as in `Cell`."""
-    trial = _Trial(bench, planned, fault, work, row, settings)
+def measured(bench: Bench, planned: PlannedPath, fault: Fault, work: Work, settings: str = "") -> Cell:
+    """The cell. `settings`: the driver's own, as in `Cell`."""
+    trial = _Trial(bench, planned, fault, work, settings)
     with bench.turn(trial.role, planned):
         return trial.measured()
 
 
 class _Trial:
-    def __init__(self, bench: Bench, planned: PlannedPath, fault: Fault, work: Work, row: int, settings: str) -> None:
-        self.bench, self.planned, self.fault, self.work, self.row = bench, planned, fault, work, row
+    def __init__(self, bench: Bench, planned: PlannedPath, fault: Fault, work: Work, settings: str) -> None:
+        self.bench, self.planned, self.fault, self.work = bench, planned, fault, work
         self.options = {"driver_settings": settings} if settings else {}
         self.role: Role = "victim" if fault.number in ("1", "2", "5", "9a", "9b") else "steady"
         self.role = "full" if fault.number == "10" else self.role
+        self.row = 0  # of the written table, this cell's alone
         self.cell = Cell(
             path_id=planned.path.id,
             path=planned.name,
@@ -155,6 +156,7 @@ class _Trial:
         self._prepare()
         self._sample("read", WARM_OPERATIONS)
         if self.work in ("write", "transaction"):
+            self.row = self.bench.rows(self.role, self.planned, 2 * WARM_OPERATIONS + 1)
             self._sample(PHASES[self.work], WARM_OPERATIONS, first=self.row - 2 * WARM_OPERATIONS)
 
     def _prepare(self) -> None:
