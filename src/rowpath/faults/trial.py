@@ -210,7 +210,8 @@ class _Trial:
         """Return once it is broken. Errors: _NotApplicable where the operation ends before that."""
         until = time.monotonic() + OPEN_S
         while not one.broken.wait(BROKEN_LOOK_S):
-            if self.worker.runner.replies_within(0) or time.monotonic() > until:
+            ended = self.worker.runner.replies_within(0) or time.monotonic() > until
+            if ended and not one.broken.wait(BROKEN_LOOK_S):  # its end may be what the fault caused
                 raise _NotApplicable(otherwise)
         self.fault_ns = one.broken_ns
 
@@ -305,6 +306,7 @@ class _Trial:
         written = f"INSERT INTO flt_writes (id, n, note) VALUES ({self.row + 1}, 0, 'stopped')"
         sql = {"scan": self._phase("scan").sql, "read": slow, "write": written}[self.work]
         with self.bench.observer(self.role, self.planned) as observer:
+            others = self._working(observer)  # what an earlier cell could not stop
             if self.work == "write":
                 observer.run([begin, lock])
             self._event_at_fault(STOP_AFTER_MS)
@@ -325,7 +327,7 @@ class _Trial:
             self._set(end="stopped" if reply.honoured else "not heard", text=reply.text)
             self._set(end_ns=reply.took_ns - STOP_AFTER_MS * 1_000_000)
             self._event("the statement ends" if reply.honoured else reply.text, end_ns)
-            self._server_view(observer)
+            self._server_view(observer, others)
             if self.work == "write":
                 observer.run([unlock])
                 time.sleep(LOOK_EACH_S)
@@ -338,19 +340,19 @@ class _Trial:
         self._heal()
         self._reconnect()
 
-    def _server_view(self, observer: Worker) -> None:
-        if self.planned.path.engine not in self._phase_engines("count-working"):
+    def _server_view(self, observer: Worker, others: int) -> None:
+        if self.planned.path.engine not in OBSERVERS:
             return
         for _look in range(WORKING_LOOKS):
-            working = self.bench.answer(observer, "count-working")
-            if not working:
+            if not (goes_on := self._working(observer) > others):
                 break
             time.sleep(LOOK_EACH_S)
-        self._set(server_goes_on=bool(working))
-        self._event("the server still works on it" if working else "the server has stopped")
+        self._set(server_goes_on=goes_on)
+        self._event("the server still works on it" if goes_on else "the server has stopped")
 
-    def _phase_engines(self, name: str) -> tuple[str, ...]:
-        return self.bench.workload.phase(name).engines
+    def _working(self, observer: Worker) -> int:
+        """How many statements the server works on, where it tells."""
+        return self.bench.answer(observer, "count-working") if self.planned.path.engine in OBSERVERS else 0
 
     def _full(self) -> None:
         """Connections are taken, by another driver, until the server refuses one."""
