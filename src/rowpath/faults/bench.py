@@ -19,6 +19,7 @@ from rowpath.planning.plan import Key, PlannedPath, key_of
 from rowpath.planning.selection import lattice
 from rowpath.runners import manifest
 from rowpath.runners.manifest import adapter_of, every_adapter
+from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.workload_file import load_workload
 
 WORKLOAD = "faults"
@@ -97,11 +98,19 @@ class Bench:
         try:
             instance = instances.bring_up((planned,), {self.workload.name: self.workload}, key)
             with self.observer(role, planned) as observer:
-                observer.reset(self.work(planned, "write"))
+                self._make_written(observer)
         except BaseException:
             instances.forget(key)
             raise
         return instance
+
+    def _make_written(self, observer: Worker) -> None:
+        """Make the empty table that is written, where the observer executes statements."""
+        try:
+            observer.reset(self.work(observer.planned, "write"))
+        except RunnerFailure as failure:
+            if failure.kind != "unsupported":
+                raise
 
     def restart(self, role: Role, key: Key) -> None:
         """Stop a server in good order and start it again."""

@@ -26,7 +26,7 @@ TCP_REPAIR = 19  # linux/tcp.h: a socket that is closed in repair mode sends not
 DROP_ALL = struct.pack("HBBI", 0x06, 0, 0, 0)  # one instruction of BPF: return 0 bytes of the packet
 ACKNOWLEDGED_WITHIN_S = 0.5
 DELAYED_ACKNOWLEDGEMENT_S = 0.1  # twice what Linux waits at most for data to send it along with
-TLS_HANDSHAKE = b"\x16\x03"  # how a client's first TLS record begins
+TLS_HANDSHAKE = b"\x16\x03\x01"  # how a client's first TLS record begins, maybe behind another message
 
 Way = Literal["close", "reset", "silence", "forget", "stall", "late", "hold"]
 
@@ -189,7 +189,8 @@ class _Connection:
         """From the client to the server; False: the client has ended."""
         if not (data := self._client.recv(CHUNK_BYTES)):
             return False
-        if data.startswith(TLS_HANDSHAKE) and not self._hello:
+        one = self._proxy.break_
+        if one is not None and one.in_handshake and not self._hello and TLS_HANDSHAKE in data:
             self._hello, self.bytes_down = True, 0
         self._asked = True
         self._server.sendall(data)
