@@ -96,8 +96,10 @@ def _goes_on(cell: Cell) -> bool:
 
 
 def cures(cells: Iterable[Cell], bad: Sequence[Cell]) -> str:
-    """The settings with which the same driver met the same fault well, in words."""
+    """The settings with which the same driver met the same faults well, each with those faults, in words."""
     same = {(cell.path_id, cell.fault, cell.work) for cell in bad if not cell.settings}
-    cured = (one for one in cells if one.settings and (one.path_id, one.fault, one.work) in same)
-    good = dict.fromkeys(one.settings.replace("\n", " ") for one in cured if shown(one).grade == "good")
-    return f"; cured by {', '.join(good)}" if good else ""
+    cured = [one for one in cells if one.settings and (one.path_id, one.fault, one.work) in same]
+    good = grouped((one for one in cured if shown(one).grade == "good"), lambda one: " ".join(one.settings.split("\n")))
+    each = (f"{settings} ({', '.join(dict.fromkeys(one.fault for one in ones))})" for settings, ones in good.items())
+    words = ", ".join(each)
+    return f"; cured by {words}" if words else ""

@@ -60,5 +60,5 @@ def test_each_finding_needs_what_it_names(fields: dict[str, Any], finding: list[
 
 def test_a_finding_names_the_setting_that_cures_it() -> None:
     hanging, cured = cell(end="no end", end_ns=None), cell(settings="tcp_user_timeout=3000")
-    assert findings([hanging, cured])[0].statement.endswith("; cured by tcp_user_timeout=3000")
+    assert findings([hanging, cured])[0].statement.endswith("; cured by tcp_user_timeout=3000 (3)")
     assert "cured" not in findings([hanging, cell(settings="keepalives=1", end="no end")])[0].statement
