@@ -29,7 +29,7 @@ WITHIN_S = 20.0
 def measure(bench: Bench) -> Iterator[Figure]:
     """Of all drivers together: faults, hangs, crashes, and cut results taken for whole."""
     tasks = make_matrix([], {}, every=True, faults=["7"]).tasks
-    paths = list(dict.fromkeys(task.planned for task in tasks if "faults.scan" in task.planned.phases))
+    paths = list({task.key: task.planned for task in tasks if "faults.scan" in task.planned.phases}.values())
     each = -(-int(os.environ.get("ROWPATH_BENCH_FAULTS", FAULTS)) // len(paths))
     directory = bench.directory / "faults"
     directory.mkdir(mode=0o711)
