@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -17,6 +17,7 @@ from rowpath.report.self_contained import rendered
 from rowpath.report.terminal_tables import show_grid
 
 FOLDER = Path(__file__).parent
+HOW = "Time from the fault to the operation's end, one observation each; docs/faults.md explains the words."
 TITLES = {"scan": "In a scan", "read": "In a read by key", "write": "In a write", "transaction": "In a transaction"}
 
 
@@ -29,6 +30,7 @@ def show(cells: Sequence[Cell], faults: Sequence[Fault], left_out: Sequence[str]
         console.print()
     for grid in grids(cells, faults):
         show_grid(grid, console)
+    console.print(Text(HOW, style="dim"))
     for reason in left_out:
         console.print(Text(f"not here: {fmt.clean(reason)}", style="dim"), soft_wrap=True)
 
@@ -37,17 +39,25 @@ def grids(cells: Sequence[Cell], faults: Sequence[Fault]) -> list[Grid]:
     """A row for each driver, a column for each fault of which there is a cell."""
     tables = []
     for work in WORKS:
-        of_work = [cell for cell in cells if cell.work == work]
-        columns = [fault for fault in faults if any(cell.fault == fault.number for cell in of_work)]
-        rows = []
-        for name, own in grouped(of_work, _row_name).items():
-            by_fault = {cell.fault: cell for cell in own}
-            words = (shown(by_fault[one.number]).words if one.number in by_fault else "" for one in columns)
-            rows.append(Row((name, *words)))
-        if rows:
-            heads = (Heading("driver"), *(Heading(f"{one.number} {one.name}") for one in columns))
-            tables.append(Grid(TITLES[work], heads, tuple(rows)))
+        columns, rows = _table(cells, faults, work)
+        heads = (Heading("driver"), *(Heading(f"{one.number} {one.name}") for one in columns))
+        words = [Row((name, *(shown(cell).words if cell else "" for cell in row))) for name, row in rows]
+        if words:
+            tables.append(Grid(TITLES[work], heads, tuple(words)))
     return tables
+
+
+def _table(
+    cells: Sequence[Cell], faults: Sequence[Fault], work: str
+) -> tuple[list[Fault], list[tuple[str, list[Cell | None]]]]:
+    """The faults of which there is a cell, and each driver's cells in their order."""
+    of_work = [cell for cell in cells if cell.work == work]
+    columns = [fault for fault in faults if any(cell.fault == fault.number for cell in of_work)]
+    rows = []
+    for name, own in grouped(of_work, _row_name).items():
+        by_fault = {cell.fault: cell for cell in own}
+        rows.append((name, [by_fault.get(fault.number) for fault in columns]))
+    return columns, rows
 
 
 def _row_name(cell: Cell) -> str:
@@ -62,7 +72,7 @@ def command(cell: Cell) -> str:
 def write(cells: Sequence[Cell], faults: Sequence[Fault], left_out: Sequence[str], file: Path) -> None:
     """Write the page."""
     numbered = {cell.key: number for number, cell in enumerate(cells)}
-    works = [(TITLES[work], *_table(cells, faults, work, numbered)) for work in WORKS]
+    works = [(TITLES[work], *_table(cells, faults, work)) for work in WORKS]
     file.write_text(
         rendered(
             FOLDER,
@@ -70,6 +80,8 @@ def write(cells: Sequence[Cell], faults: Sequence[Fault], left_out: Sequence[str
             "faults.css",
             findings=[(one, numbered[one.cells[0].key]) for one in findings(cells)],
             works=[work for work in works if work[2]],
+            shown=shown,
+            number=lambda cell: numbered[cell.key],
             details=[_details(cell, faults, number) for number, cell in enumerate(cells)],
             reasons=left_out,
             count=sum(cell.end != "not applicable" for cell in cells),
@@ -78,25 +90,6 @@ def write(cells: Sequence[Cell], faults: Sequence[Fault], left_out: Sequence[str
         encoding="utf-8",
         newline="\n",
     )
-
-
-def _table(
-    cells: Sequence[Cell], faults: Sequence[Fault], work: str, numbered: Mapping[tuple[str, str, str, str], int]
-) -> tuple[list[Fault], list[tuple[str, list[dict[str, object] | None]]]]:
-    of_work = [cell for cell in cells if cell.work == work]
-    columns = [fault for fault in faults if any(cell.fault == fault.number for cell in of_work)]
-    rows: list[tuple[str, list[dict[str, object] | None]]] = []
-    for name, own in grouped(of_work, _row_name).items():
-        by_fault = {cell.fault: cell for cell in own}
-        row: list[dict[str, object] | None] = []
-        for fault in columns:
-            cell = by_fault.get(fault.number)
-            short = shown(cell) if cell else None
-            row.append(
-                {"words": short.words, "grade": short.grade, "number": numbered[cell.key]} if cell and short else None
-            )
-        rows.append((name, row))
-    return columns, rows
 
 
 def _details(cell: Cell, faults: Sequence[Fault], number: int) -> dict[str, object]:
