@@ -12,9 +12,7 @@ from rowpath.model.grouping import grouped
 Grade = Literal["good", "slow", "bad", "none"]
 
 SOON_S = 5.0  # an error that comes later leaves people waiting
-LATE = ("6a", "6b", "6c")  # faults after which everything comes
 LEAKS = 10  # descriptors or threads, after a hundred faults
-WHOLE_MAY_COME = {*LATE, "10", "11", "12", "13", "14"}
 
 
 class Shown(NamedTuple):

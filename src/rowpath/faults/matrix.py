@@ -27,7 +27,7 @@ from rowpath.toml_file import suggest
 from rowpath.workloads.workload_file import load_workload
 
 FILE = "faults.jsonl"
-AT_ONCE = 64  # cells; all but one of them wait
+AT_ONCE = 64  # cells; most of them wait
 TLS_FAULT = "12"
 DEFAULT_ENGINE = "postgresql"
 

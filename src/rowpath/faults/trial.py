@@ -36,7 +36,7 @@ QUICK_S = 1.0  # a cell that waits longer lets others work meanwhile
 BROKEN_LOOK_S = 0.1
 REPLY_S = 5.0  # for a reply that has begun to come
 AWAY_S = 3.0  # how long a killed server is not there
-STOPPING_S = 0.2  # a server that is told to stop has nothing to send until then
+STOPPING_S = 0.2  # from the order to stop until the answer that was held goes on
 MOST_TAKEN = 60  # connections
 USABLE_S = 10.0
 WARM_OPERATIONS = 6  # psycopg prepares a statement at its fifth use
@@ -191,12 +191,8 @@ class _Trial:
         self._event(f"fault: {self.fault.title}")
         if number == "1":
             self._kill(one)
-        elif number == "2":
+        elif number in ("2", "5"):
             self._restart(one)
-        elif number == "5":
-            self.bench.restart(self.role, key_of(self.planned.path))
-            self.proxy.to = (LOOPBACK, int(self._instance().options(self.planned.path)["port"]))
-            self._event("the server is back")
         self._see_end()
         if number == "1":
             self._back()
@@ -248,12 +244,15 @@ class _Trial:
     def _back(self) -> None:
         wait_s = AWAY_S - (time.monotonic_ns() - self.fault_ns) / 1e9
         time.sleep(max(0.0, wait_s))
-        self.proxy.to = (LOOPBACK, int(self._instance().options(self.planned.path)["port"]))
-        self._event("the server is back")
+        self._find_server()
 
     def _restart(self, one: Break) -> None:
         threading.Timer(STOPPING_S, one.released.set).start()
         self.bench.restart(self.role, key_of(self.planned.path))
+        self._find_server()
+
+    def _find_server(self) -> None:
+        """Lead the proxy to the server that was started again, or start it."""
         self.proxy.to = (LOOPBACK, int(self._instance().options(self.planned.path)["port"]))
         self._event("the server is back")
 
@@ -366,6 +365,8 @@ class _Trial:
                 taken[-1].open()
         except RunnerFailure:
             taken.pop()
+        else:
+            raise _NotApplicable(f"{MOST_TAKEN} connections do not fill the server")
         self.proxy = self._make_proxy()
         self.worker = self._make_worker()
         self._event_at_fault()
@@ -377,11 +378,7 @@ class _Trial:
 
     def _open_until_end(self, **where: Any) -> None:
         """Ask for a connection and see what comes."""
-        runner, instance = self.worker.runner, self._instance()
-        runner.hello(self.planned.adapter.driver, OPEN_S)
-        there = {"host": LOOPBACK, "port": self.proxy.port} | where | self.options
-        options = self.planned.path.as_dict() | instance.options(self.planned.path) | there
-        runner.send(protocol.Open, OPEN_S, options=options)
+        self._ask_to_open(**where)
         if self._reply(protocol.OpenReply) is not None:
             self._set(end="whole")
 
@@ -394,7 +391,7 @@ class _Trial:
                 port = dead.port
         self.cleanup.callback(dead.stop)
         dead.silence()
-        names = self.bench.directory / "hosts"
+        names = self.bench.directory / f"hosts-{port}"  # no other cell writes it while a resolver reads
         names.write_text(f"127.0.0.1 localhost\n{DEAD} {DEAD_FIRST}\n{LIVE} {DEAD_FIRST}\n")
         start = manifest.command(self.planned.adapter, self.planned.path.version, self.planned.path)
         inside = ("unshare", "--mount", "sh", "-c", WITH_HOSTS, str(names), *start.arguments)
@@ -415,7 +412,7 @@ class _Trial:
         self.proxy = self._make_proxy()
         self.worker = self._make_worker()
         one = self.proxy.arm(Break("reset", after_bytes=40, in_handshake=True))
-        self._open_begins()
+        self._ask_to_open()
         self._await(one, "no TLS handshake was seen")
         self._event(f"fault: {self.fault.title}")
         if self._reply(protocol.OpenReply) is not None:
@@ -423,11 +420,12 @@ class _Trial:
         self._heal()
         self._reconnect()
 
-    def _open_begins(self) -> None:
+    def _ask_to_open(self, **where: Any) -> None:
         runner = self.worker.runner
         runner.hello(self.planned.adapter.driver, OPEN_S)
-        options = self.planned.path.as_dict() | self._instance().options(self.planned.path)
-        runner.send(protocol.Open, OPEN_S, options=options | {"host": LOOPBACK, "port": self.proxy.port})
+        there = {"host": LOOPBACK, "port": self.proxy.port} | where | self.options
+        options = self.planned.path.as_dict() | self._instance().options(self.planned.path) | there
+        runner.send(protocol.Open, OPEN_S, options=options)
 
     # The end
 
