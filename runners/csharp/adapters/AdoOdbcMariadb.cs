@@ -12,10 +12,13 @@ namespace Rowpath.Adapters
     /// https://mariadb.com/kb/en/about-mariadb-connector-odbc/.</summary>
     public sealed class AdoOdbcMariadb : Odbc.Adapter
     {
+        const string Compressed = "2048"; // the bit of OPTION for the protocol with compression
+
         protected override void Login(Dictionary<string, string> words)
         {
             AddServer(words);
             words["CHARSET"] = "utf8mb4";
+            if (Options.Get("compression", "") == "zlib") words["OPTION"] = Compressed;
             words["NO_PROMPT"] = "1";
             foreach (var setting in DriverSettings("CONN_TIMEOUT", "READ_TIMEOUT", "WRITE_TIMEOUT"))
                 words[setting.Key] = setting.Value;
@@ -86,8 +89,13 @@ namespace Rowpath.Adapters
                 + " 'innodb_flush_log_at_trx_commit', 'sync_binlog'";
             foreach (var variable in Shown("SHOW VARIABLES WHERE Variable_name IN (" + wanted + ")"))
                 facts.Settings[variable.Key] = variable.Value;
-            bool ciphered = Shown("SHOW SESSION STATUS LIKE 'Ssl_cipher'").Any(one => one.Value != "");
-            facts.Settings["tls"] = ciphered ? "on" : "off";
+            var status = Shown("SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_cipher', 'Compression')");
+            foreach (var one in status)
+            {
+                bool compression = one.Key == "Compression";
+                bool on = compression ? one.Value == "ON" : one.Value != "";
+                facts.Settings[compression ? "compression" : "tls"] = on ? "on" : "off";
+            }
         }
 
         Dictionary<string, string> Shown(string sql)

@@ -52,6 +52,9 @@ func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
 	for name, value := range settings {
 		words.Set(name, value)
 	}
+	if options.Get("compression", "none") == "zlib" {
+		words.Set("compress", "true")
+	}
 	d.textual = options.Get("statement", "prepared") == "text"
 	config, err := mysql.ParseDSN("/?" + words.Encode())
 	if err != nil {
@@ -182,6 +185,7 @@ func (*dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err 
 	if facts.Settings["tls_version"] != "" {
 		facts.Settings["tls"] = "on"
 	}
+	facts.Settings["compression"] = strings.ToLower(one("SHOW SESSION STATUS LIKE 'Compression'"))
 	return err
 }
 

@@ -112,7 +112,8 @@ impl Lendable for Connection {
 fn address(options: &Options) -> Outcome<Opts> {
     let host = Some(options.get("host", "127.0.0.1"));
     let tls = SslOpts::default().with_root_cert_path(options.need("tls_ca").ok().map(PathBuf::from));
-    let settings = options.driver_settings().into_iter().collect();
+    let compressed = options.is("compression", "zlib").then(|| ("compress".into(), "true".into()));
+    let settings = options.driver_settings().into_iter().chain(compressed).collect();
     let builder = OptsBuilder::new().from_hash_map(&settings).map_err(unsupported)?;
     Ok(rowpath::rust_mysql_builder!(options, builder, host, tls).into())
 }

@@ -97,6 +97,7 @@ static bool connect_mysql(MYSQL *mysql, const rp_options *options) {
     unsigned int protocol = local ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
     mysql_options(mysql, MYSQL_OPT_PROTOCOL, &protocol);
     choose_tls(mysql, options);
+    if (rp_option_is(options, "compression", "zlib")) mysql_options(mysql, MYSQL_OPT_COMPRESS, NULL);
     if (!set_own(mysql, options)) return false;
     MYSQL *connected = mysql_real_connect(
         mysql, local ? "localhost" : rp_option(options, "host", "127.0.0.1"), rp_option(options, "user", NULL),
@@ -150,9 +151,10 @@ char *my_first_value(MYSQL *mysql, const char *sql) {
 void my_facts_from_query(MYSQL *mysql, const char *sql, rp_facts *facts) {
     MYSQL_RES *rows = mysql_real_query(mysql, sql, strlen(sql)) == 0 ? mysql_store_result(mysql) : NULL;
     for (MYSQL_ROW row; rows != NULL && (row = mysql_fetch_row(rows)) != NULL;) {
-        bool isolation = strcmp(row[0], "tx_isolation") == 0;
-        const char *value = strcmp(row[0], "autocommit") != 0 ? row[1] : strcmp(row[1], "ON") == 0 ? "on" : "off";
-        rp_setting(facts, isolation ? "transaction_isolation" : row[0], value);
+        bool isolation = strcmp(row[0], "tx_isolation") == 0, compression = strcmp(row[0], "Compression") == 0;
+        bool switched = compression || strcmp(row[0], "autocommit") == 0;
+        const char *name = isolation ? "transaction_isolation" : compression ? "compression" : row[0];
+        rp_setting(facts, name, !switched ? row[1] : strcmp(row[1], "ON") == 0 ? "on" : "off");
     }
     mysql_free_result(rows);
 }

@@ -27,14 +27,19 @@ static void facts_from_query(odbc_connection *connection, rp_facts *facts) {
     SQLFreeStmt(connection->run, SQL_CLOSE);
 }
 
-static void encryption_from_query(odbc_connection *connection, rp_facts *facts) {
-    SQLCHAR protocol[32] = "";
+static void status_from_query(odbc_connection *connection, rp_facts *facts) {
+    SQLCHAR name[32] = "", value[32] = "";
     SQLLEN length;
-    if (odbc_driver_here.encryption == NULL) return;
-    if (SQL_SUCCEEDED(execute(connection, odbc_driver_here.encryption)) && SQL_SUCCEEDED(SQLFetch(connection->run)))
-        SQLGetData(connection->run, 2, SQL_C_CHAR, protocol, sizeof protocol, &length);
+    if (odbc_driver_here.status == NULL) return;
+    SQLRETURN result = execute(connection, odbc_driver_here.status);
+    while (SQL_SUCCEEDED(result) && SQL_SUCCEEDED(result = SQLFetch(connection->run))) {
+        SQLGetData(connection->run, 1, SQL_C_CHAR, name, sizeof name, &length);
+        SQLGetData(connection->run, 2, SQL_C_CHAR, value, sizeof value, &length);
+        bool compression = strcmp((const char *)name, "Compression") == 0;
+        bool on = compression ? strcmp((const char *)value, "ON") == 0 : value[0] != 0;
+        rp_setting(facts, compression ? "compression" : "tls", on ? "on" : "off");
+    }
     SQLFreeStmt(connection->run, SQL_CLOSE);
-    rp_setting(facts, "tls", protocol[0] != 0 ? "on" : "off");
 }
 
 void odbc_facts(void *opened, rp_facts *facts) {
@@ -56,5 +61,5 @@ void odbc_facts(void *opened, rp_facts *facts) {
     SQLGetPrivateProfileString("ODBC", "Threading", "0", threading, sizeof threading, "odbcinst.ini");
     rp_setting(facts, "threading", threading);
     facts_from_query(connection, facts);
-    encryption_from_query(connection, facts);
+    status_from_query(connection, facts);
 }

@@ -26,7 +26,7 @@ typedef struct odbc_driver {
     const char *no_binary_arrays; /* why bulk=array cannot hold binary values */
     const char *text_since;       /* its first version whose queries travel as text when they are given as text */
     const char *settings;         /* a query of (name, value); `version` is the engine's */
-    const char *encryption;       /* a query of (name, TLS protocol), which is empty without TLS */
+    const char *status;           /* a query of Compression and of the TLS protocol, which is empty without TLS */
     bool durations;               /* its engine's TIME goes beyond a day, C's does not: it is taken as text */
     const char *farewells;        /* files that it leaves on disconnecting, always: a pattern, %d the pid */
 } odbc_driver;

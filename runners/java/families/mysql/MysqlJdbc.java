@@ -34,6 +34,9 @@ public abstract class MysqlJdbc extends Jdbc {
     Properties properties = login();
     properties.setProperty("useServerPrepStmts", String.valueOf(prepared()));
     properties.setProperty("cachePrepStmts", String.valueOf(keepsPrepared()));
+    if (options.get("compression", "none").equals("zlib")) {
+      properties.setProperty("useCompression", "true");
+    }
     configure(properties);
     return connect(url(), properties);
   }
@@ -116,9 +119,14 @@ public abstract class MysqlJdbc extends Jdbc {
         "character_set_results",
         "collation_connection");
     try (Statement statement = connection.createStatement();
-        ResultSet status = statement.executeQuery("SHOW SESSION STATUS LIKE 'Ssl_cipher'")) {
-      boolean encrypted = status.next() && !status.getString(2).isEmpty();
-      facts.settings().put("tls", encrypted ? "on" : "off");
+        ResultSet status =
+            statement.executeQuery(
+                "SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_cipher', 'Compression')")) {
+      while (status.next()) {
+        boolean compression = status.getString(1).equals("Compression");
+        boolean on = compression ? status.getString(2).equals("ON") : !status.getString(2).isEmpty();
+        facts.settings().put(compression ? "compression" : "tls", on ? "on" : "off");
+      }
     }
   }
 }

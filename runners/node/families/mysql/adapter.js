@@ -40,12 +40,12 @@ export class MysqlAdapter extends Adapter {
     return this.options.result === "single-row";
   }
 
-  /** Where the server is, who logs in and whether encrypted, by the names that both drivers use. */
+  /** Where the server is, who logs in, whether encrypted or compressed, by the names that both drivers use. */
   get address() {
-    const { transport, socket, host, port, user, password, database, tls = "off" } = this.options;
+    const { transport, socket, host, port, user, password, database, tls = "off", compression } = this.options;
     const where = transport === "unix" ? { socketPath: socket } : { host, port: Number(port) };
     const ssl = tls === "off" ? false : certificates(this.options);
-    return { ...where, user, password: password ?? "", database, ssl };
+    return { ...where, user, password: password ?? "", database, ssl, compress: compression === "zlib" };
   }
 
   async connect() {
@@ -104,11 +104,13 @@ export class MysqlAdapter extends Adapter {
   async facts() {
     const names = SHOWN.map((name) => `'${name}'`).join(", ");
     const shown = Object.fromEntries(await this.rows(`SHOW VARIABLES WHERE Variable_name IN (${names})`));
-    const [[, cipher] = []] = await this.rows("SHOW STATUS LIKE 'Ssl_cipher'");
+    const status = await this.rows("SHOW STATUS WHERE Variable_name IN ('Ssl_cipher', 'Compression')");
+    const { Ssl_cipher: cipher, Compression: compression } = Object.fromEntries(status);
     const { version_comment: build, ...settings } = shown;
     Object.assign(settings, {
       autocommit: settings.autocommit.toLowerCase(),
       tls: cipher ? `on (${cipher})` : "off",
+      ...(compression && { compression: compression.toLowerCase() }),
       binding: this.statement === "text" ? "none: the values stand in the SQL" : this.binding,
     });
     return { engine_version: shown.version, build, settings };

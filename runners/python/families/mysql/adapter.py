@@ -43,6 +43,14 @@ def fetched(cursor, execute):
     return rows
 
 
+def status_of(rows):
+    """The settings `tls` and `compression`, as the server has them for this connection; `rows(sql)`: of a query."""
+    status = dict(map(tuple, rows("SHOW STATUS WHERE Variable_name IN ('Ssl_cipher', 'Compression')")))
+    cipher = status.get("Ssl_cipher")
+    compression = {"compression": status["Compression"].lower()} if "Compression" in status else {}
+    return {"tls": f"on ({cipher})" if cipher else "off", **compression}
+
+
 class MysqlAdapter(SqlAdapter):
     """What these drivers have in common; `log_in()` connects, `connection_id()` is the server's number of it."""
 
@@ -70,6 +78,11 @@ class MysqlAdapter(SqlAdapter):
         """The PEM files that are given, by the driver's own words."""
         words = {"tls_ca": ca, "tls_cert": cert, "tls_key": key}
         return {word: self.options[option] for option, word in words.items() if self.options.get(option)}
+
+    @property
+    def compress(self):
+        """The argument by which the drivers that can do so compress what crosses the connection."""
+        return {"compress": True} if self.options.get("compression") == "zlib" else {}
 
     def log_in(self):
         raise NotImplementedError
@@ -209,11 +222,11 @@ class MysqlAdapter(SqlAdapter):
     def facts(self):
         names = ", ".join(f"'{name}'" for name in SHOWN)
         shown = dict(self.rows(f"SHOW VARIABLES WHERE Variable_name IN ({names})"))
-        cipher = dict(self.rows("SHOW STATUS LIKE 'Ssl_cipher'")).get("Ssl_cipher")
+        status = status_of(self.rows)
         build = shown.pop("version_comment")
         settings = shown | {
             "autocommit": shown["autocommit"].lower(),
-            "tls": f"on ({cipher})" if cipher else "off",
+            **status,
             "binding": "none: the values stand in the SQL" if self.options.get("statement") == "text" else self.binding,
             "executemany": self.bulk_binding,
         }

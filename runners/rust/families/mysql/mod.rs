@@ -64,6 +64,8 @@ pub async fn tell(facts: &mut Facts, mut ask: impl AsyncFnMut(&str) -> Outcome<S
     facts.settings.insert("autocommit".into(), ask("SELECT IF(@@autocommit, 'on', 'off')").await?);
     let cipher = ask("SHOW SESSION STATUS LIKE 'Ssl_cipher'").await?;
     facts.settings.insert("tls".into(), if cipher.is_empty() { "off" } else { "on" }.into());
+    let compression = ask("SHOW SESSION STATUS LIKE 'Compression'").await?;
+    facts.settings.insert("compression".into(), compression.to_lowercase());
     Ok(())
 }
 

@@ -23,7 +23,7 @@ from rowpath.model.grouping import grouped
 DRAIN = "drain"
 FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}
 # What separates retrievals: a path is compared with the floor that had the same way.
-ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls")
+ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls", "compression")
 ENGINE = 4  # the first of them, which it shares with the aggregates of its engine
 NO_FLOOR = {
     "embedded": "no bytes cross a connection, and this engine's files hold more than the table",
