@@ -55,12 +55,15 @@ static void *my_drain_prepare(void *opened, rp_phase *phase) {
 static bool walk(const my_request *request, drain *drain, my_packets *packets, my_compressed *compressed) {
     while (packets->at != MY_DONE || packets->skip > 0) {
         if (!drain_receive(drain)) return false;
-        if (!request->compressed) my_step(packets, drain->from, drain->end);
-        else if (!my_step_compressed(compressed, packets, drain->from, drain->end)) return false;
+        if (!request->compressed)
+            my_step(packets, drain->from, drain->end);
+        else if (!my_step_compressed(compressed, packets, drain->from, drain->end))
+            return false;
     }
     if (!packets->failed) return true;
-    return request->compressed ? my_refused(packets, compressed->plain + compressed->plain_bytes, compressed->plain_bytes)
-                               : my_refused(packets, drain->end, DRAIN_TAIL_BYTES);
+    return request->compressed
+               ? my_refused(packets, compressed->plain + compressed->plain_bytes, compressed->plain_bytes)
+               : my_refused(packets, drain->end, DRAIN_TAIL_BYTES);
 }
 
 static bool learn(my_request *request, drain *drain) {

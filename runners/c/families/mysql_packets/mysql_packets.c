@@ -104,8 +104,9 @@ bool my_compressed_error(const char *at, size_t length) {
     if (length < MY_COMPRESSED_HEAD_BYTES + 5 || length != MY_COMPRESSED_HEAD_BYTES + three_bytes(head)) return false;
     size_t unpacked = three_bytes(head + 4);
     if (unpacked == 0) return head[MY_COMPRESSED_HEAD_BYTES + 4] == 0xff;
-    return unpacked <= sizeof plain && unpack(head + MY_COMPRESSED_HEAD_BYTES, length - MY_COMPRESSED_HEAD_BYTES, plain,
-                                              unpacked) && (uint8_t)plain[4] == 0xff;
+    return unpacked <= sizeof plain &&
+           unpack(head + MY_COMPRESSED_HEAD_BYTES, length - MY_COMPRESSED_HEAD_BYTES, plain, unpacked) &&
+           (uint8_t)plain[4] == 0xff;
 }
 
 char *my_query_packet(const char *sql, bool compressed, size_t *length) {
