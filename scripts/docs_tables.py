@@ -52,8 +52,8 @@ MEANINGS = {
     "loop": "of Python's tasks: whose event loop; only where named",
     "locking": "of SQLite: whether a connection keeps its lock on the file; only where named",
     "tls": "`default` is the driver's default",
-    "compression": "of MariaDB's and MySQL's connections `zlib`, of Parquet files `snappy` by default, `zstd` or `lz4`, of "
-    "Arrow files the last two; only where named: [compression](engines.md#compression)",
+    "compression": "`zlib` of MariaDB's and MySQL's connections; `snappy` (the default), `zstd`, `lz4` of Parquet "
+    "files, the last two of Arrow files; only where named: [compression](engines.md#compression)",
     "link": "`none`, or the round trip of an emulated link over TCP: `0.5ms`, `20ms`",
     "placement": "client and server on one core; on one each; on every core (only where named); `apart` on two hosts",
     "client_host": "the host of the client, of `--hosts`: a name, a pattern, or `*`",

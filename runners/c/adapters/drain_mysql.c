@@ -129,7 +129,7 @@ static void my_drain_facts(void *opened, rp_facts *facts) {
     rp_library(facts, "libmariadb", mysql_get_client_info()); /* that logs in */
     rp_engine_version(facts, mysql_get_server_info(mysql));
     rp_setting(facts, "tls", "off");
-    my_facts_from_query(mysql, "SHOW SESSION STATUS LIKE 'Compression'", facts);
+    my_compression_fact(((my_drain *)opened)->mysql, facts);
     rp_setting(facts, "host", mysql_get_host_info(mysql));
 }
 

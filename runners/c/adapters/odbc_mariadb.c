@@ -34,7 +34,8 @@ odbc_driver odbc_driver_here = {
     .settings = "SHOW VARIABLES WHERE Variable_name IN ('version', 'tx_isolation', 'transaction_isolation', "
                 "'time_zone', 'character_set_client', 'sql_mode',"
                 " 'innodb_flush_log_at_trx_commit', 'sync_binlog', 'query_cache_type', 'max_statement_time')",
-    .status = "SHOW SESSION STATUS WHERE Variable_name IN ('Compression', 'Ssl_version')",
+    .encryption = "SHOW SESSION STATUS LIKE 'Ssl_version'",
+    .compression = "SHOW SESSION STATUS LIKE 'Compression'",
 };
 
 const rp_adapter rp_adapter_here = ODBC_ADAPTER("odbc-mariadb", "X'", "'", false);

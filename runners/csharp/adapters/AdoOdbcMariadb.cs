@@ -18,11 +18,13 @@ namespace Rowpath.Adapters
         {
             AddServer(words);
             words["CHARSET"] = "utf8mb4";
-            if (Options.Get("compression", "") == "zlib") words["OPTION"] = Compressed;
+            if (Compresses) words["OPTION"] = Compressed;
             words["NO_PROMPT"] = "1";
             foreach (var setting in DriverSettings("CONN_TIMEOUT", "READ_TIMEOUT", "WRITE_TIMEOUT"))
                 words[setting.Key] = setting.Value;
         }
+
+        bool Compresses => Options.Get("compression", "") == "zlib";
 
         public override Operation Prepare(Phase phase, object[][] rows)
         {
@@ -89,13 +91,11 @@ namespace Rowpath.Adapters
                 + " 'innodb_flush_log_at_trx_commit', 'sync_binlog'";
             foreach (var variable in Shown("SHOW VARIABLES WHERE Variable_name IN (" + wanted + ")"))
                 facts.Settings[variable.Key] = variable.Value;
-            var status = Shown("SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_cipher', 'Compression')");
-            foreach (var one in status)
-            {
-                bool compression = one.Key == "Compression";
-                bool on = compression ? one.Value == "ON" : one.Value != "";
-                facts.Settings[compression ? "compression" : "tls"] = on ? "on" : "off";
-            }
+            bool ciphered = Shown("SHOW SESSION STATUS LIKE 'Ssl_cipher'").Any(one => one.Value != "");
+            facts.Settings["tls"] = ciphered ? "on" : "off";
+            if (!Compresses) return;
+            bool compressed = Shown("SHOW SESSION STATUS LIKE 'Compression'").Any(one => one.Value == "ON");
+            facts.Settings["compression"] = compressed ? "on" : "off";
         }
 
         Dictionary<string, string> Shown(string sql)

@@ -36,7 +36,7 @@ var (
 
 type dialect struct {
 	databasesql.AsItIs
-	textual bool
+	textual, compressed bool
 }
 
 func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
@@ -52,7 +52,7 @@ func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
 	for name, value := range settings {
 		words.Set(name, value)
 	}
-	if options.Get("compression", "none") == "zlib" {
+	if d.compressed = options.Get("compression", "none") == "zlib"; d.compressed {
 		words.Set("compress", "true")
 	}
 	d.textual = options.Get("statement", "prepared") == "text"
@@ -173,7 +173,7 @@ func (*dialect) Code(thrown error) (code, kind string) {
 	return "", ""
 }
 
-func (*dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
+func (d *dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
 	one := core.Answers(ask, &err)
 	facts.DriverVersion = core.ModuleVersion("github.com/go-sql-driver/mysql")
 	facts.EngineVersion = one("SELECT VERSION()")
@@ -185,7 +185,9 @@ func (*dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err 
 	if facts.Settings["tls_version"] != "" {
 		facts.Settings["tls"] = "on"
 	}
-	facts.Settings["compression"] = strings.ToLower(one("SHOW SESSION STATUS LIKE 'Compression'"))
+	if d.compressed {
+		facts.Settings["compression"] = strings.ToLower(one("SHOW SESSION STATUS LIKE 'Compression'"))
+	}
 	return err
 }
 

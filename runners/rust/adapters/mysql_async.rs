@@ -96,7 +96,8 @@ impl Adapter for Connection {
 
     async fn facts(&mut self, facts: &mut Facts) -> Outcome<()> {
         facts.driver_version = env!("ROWPATH_VERSION_MYSQL_ASYNC").into();
-        family::tell(facts, async |query| ask(&mut self.conn, query).await).await
+        family::tell(facts, async |query| ask(&mut self.conn, query).await).await?;
+        family::tell_compression(facts, &self.options, async |query| ask(&mut self.conn, query).await).await
     }
 
     async fn close(self) -> Outcome<()> {

@@ -140,21 +140,32 @@ void *my_open(const rp_options *options, int64_t *server_pid) {
     return NULL;
 }
 
-char *my_first_value(MYSQL *mysql, const char *sql) {
+static char *my_value(MYSQL *mysql, const char *sql, int column) {
     MYSQL_RES *rows = mysql_real_query(mysql, sql, strlen(sql)) == 0 ? mysql_store_result(mysql) : NULL;
     MYSQL_ROW row = rows != NULL ? mysql_fetch_row(rows) : NULL;
-    char *value = row != NULL && row[0] != NULL ? strdup(row[0]) : NULL;
+    char *value = row != NULL && row[column] != NULL ? strdup(row[column]) : NULL;
     mysql_free_result(rows);
     return value;
+}
+
+char *my_first_value(MYSQL *mysql, const char *sql) {
+    return my_value(mysql, sql, 0);
 }
 
 void my_facts_from_query(MYSQL *mysql, const char *sql, rp_facts *facts) {
     MYSQL_RES *rows = mysql_real_query(mysql, sql, strlen(sql)) == 0 ? mysql_store_result(mysql) : NULL;
     for (MYSQL_ROW row; rows != NULL && (row = mysql_fetch_row(rows)) != NULL;) {
-        bool isolation = strcmp(row[0], "tx_isolation") == 0, compression = strcmp(row[0], "Compression") == 0;
-        bool switched = compression || strcmp(row[0], "autocommit") == 0;
-        const char *name = isolation ? "transaction_isolation" : compression ? "compression" : row[0];
-        rp_setting(facts, name, !switched ? row[1] : strcmp(row[1], "ON") == 0 ? "on" : "off");
+        bool isolation = strcmp(row[0], "tx_isolation") == 0;
+        const char *value = strcmp(row[0], "autocommit") != 0 ? row[1] : strcmp(row[1], "ON") == 0 ? "on" : "off";
+        rp_setting(facts, isolation ? "transaction_isolation" : row[0], value);
     }
     mysql_free_result(rows);
+}
+
+void my_compression_fact(const my_connection *connection, rp_facts *facts) {
+    if (!rp_option_is(connection->options, "compression", "zlib")) return;
+    MYSQL *mysql = connection->mysql;
+    char *value = my_value(mysql, "SHOW SESSION STATUS LIKE 'Compression'", 1);
+    rp_setting(facts, "compression", value != NULL && strcmp(value, "ON") == 0 ? "on" : "off");
+    free(value);
 }

@@ -42,10 +42,14 @@ export class MysqlAdapter extends Adapter {
 
   /** Where the server is, who logs in, whether encrypted or compressed, by the names that both drivers use. */
   get address() {
-    const { transport, socket, host, port, user, password, database, tls = "off", compression } = this.options;
+    const { transport, socket, host, port, user, password, database, tls = "off" } = this.options;
     const where = transport === "unix" ? { socketPath: socket } : { host, port: Number(port) };
     const ssl = tls === "off" ? false : certificates(this.options);
-    return { ...where, user, password: password ?? "", database, ssl, compress: compression === "zlib" };
+    return { ...where, user, password: password ?? "", database, ssl, compress: this.compresses };
+  }
+
+  get compresses() {
+    return this.options.compression === "zlib";
   }
 
   async connect() {
@@ -104,15 +108,17 @@ export class MysqlAdapter extends Adapter {
   async facts() {
     const names = SHOWN.map((name) => `'${name}'`).join(", ");
     const shown = Object.fromEntries(await this.rows(`SHOW VARIABLES WHERE Variable_name IN (${names})`));
-    const status = await this.rows("SHOW STATUS WHERE Variable_name IN ('Ssl_cipher', 'Compression')");
-    const { Ssl_cipher: cipher, Compression: compression } = Object.fromEntries(status);
+    const [[, cipher] = []] = await this.rows("SHOW STATUS LIKE 'Ssl_cipher'");
     const { version_comment: build, ...settings } = shown;
     Object.assign(settings, {
       autocommit: settings.autocommit.toLowerCase(),
       tls: cipher ? `on (${cipher})` : "off",
-      ...(compression && { compression: compression.toLowerCase() }),
       binding: this.statement === "text" ? "none: the values stand in the SQL" : this.binding,
     });
+    if (this.compresses) {
+      const [[, compression]] = await this.rows("SHOW STATUS LIKE 'Compression'");
+      settings.compression = compression.toLowerCase();
+    }
     return { engine_version: shown.version, build, settings };
   }
 

@@ -43,12 +43,11 @@ def fetched(cursor, execute):
     return rows
 
 
-def status_of(rows):
-    """The settings `tls` and `compression`, as the server has them for this connection; `rows(sql)`: of a query."""
-    status = dict(map(tuple, rows("SHOW STATUS WHERE Variable_name IN ('Ssl_cipher', 'Compression')")))
-    cipher = status.get("Ssl_cipher")
-    compression = {"compression": status["Compression"].lower()} if "Compression" in status else {}
-    return {"tls": f"on ({cipher})" if cipher else "off", **compression}
+def compression(options, rows):
+    """The setting `compression`, as the server has it for this connection, where it was requested."""
+    if options.get("compression") != "zlib":
+        return {}
+    return {"compression": dict(map(tuple, rows("SHOW STATUS LIKE 'Compression'")))["Compression"].lower()}
 
 
 class MysqlAdapter(SqlAdapter):
@@ -222,11 +221,12 @@ class MysqlAdapter(SqlAdapter):
     def facts(self):
         names = ", ".join(f"'{name}'" for name in SHOWN)
         shown = dict(self.rows(f"SHOW VARIABLES WHERE Variable_name IN ({names})"))
-        status = status_of(self.rows)
+        cipher = dict(self.rows("SHOW STATUS LIKE 'Ssl_cipher'")).get("Ssl_cipher")
         build = shown.pop("version_comment")
         settings = shown | {
             "autocommit": shown["autocommit"].lower(),
-            **status,
+            "tls": f"on ({cipher})" if cipher else "off",
+            **compression(self.options, self.rows),
             "binding": "none: the values stand in the SQL" if self.options.get("statement") == "text" else self.binding,
             "executemany": self.bulk_binding,
         }

@@ -1,6 +1,6 @@
 """What the engines behind ODBC report of themselves."""
 
-from families.mysql.adapter import SHOWN, status_of
+from families.mysql.adapter import SHOWN
 from families.postgresql.facts import TLS, server_facts
 from families.sqlite.facts import engine_facts
 
@@ -17,9 +17,10 @@ def facts_of(engine, rows, settings):
         return engine_facts(one, settings)
     names = ", ".join(f"'{name}'" for name in SHOWN)
     shown = dict(map(tuple, rows(f"SHOW VARIABLES WHERE Variable_name IN ({names})")))
+    cipher = dict(map(tuple, rows("SHOW STATUS LIKE 'Ssl_cipher'"))).get("Ssl_cipher")
     build = shown.pop("version_comment")
     return {
         "engine_version": shown["version"],
         "build": build,
-        "settings": shown | settings | status_of(rows),
+        "settings": shown | settings | {"tls": f"on ({cipher})" if cipher else "off"},
     }
