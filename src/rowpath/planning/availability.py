@@ -50,8 +50,6 @@ def _unlayered(adapter: Adapter, path: AccessPath) -> str:
     """Why no layer hands over objects as the path has it; empty when one can."""
     if path.get("rows") != "none":
         return "a layer hands over its own objects, whatever class the driver makes of a row"
-    if path.compression != "none":
-        return "a layer opens a connection of its own, which it does not compress"
     tasks = path.get("concurrency") == "tasks" and adapter.coordinates["concurrency"][0] != "tasks"
     return f"layers above {adapter.driver} have no tasks" if tasks else ""
 
