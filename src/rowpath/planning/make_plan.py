@@ -237,7 +237,7 @@ def nothing_left(
         return UsageError(f"{what} can run here: {dropped[0].reason}", dropped[0].remedy or "rowpath doctor")
     shown = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
     for selection in experiment.paths:
-        if reason := no_compression(filters | selection.wanted):
+        if reason := no_compression({**selection.wanted, **filters}):
             return UsageError(f"{what} has {shown}: {reason}", "compression=zlib")
     if not extended and candidates([selection for selection in experiment.paths if selection.extended], filters, []):
         return UsageError(f"{what} has {shown} without --all", f"rowpath run {experiment.name} --all {shown}")
