@@ -1,9 +1,9 @@
 """Files as engines, no database at all: one file per table in one folder, read only, shared by all paths.
 
 Delimited text (TABLE.tbl), in Rowpath's own form, which our netcat also sends, and as RFC 4180 has it; columnar files,
-which the Python drivers' own environment writes, for the controller has no columnar library: Parquet, compressed as
-writers do by default, and Arrow, not compressed, so that a reader may map it; and esProc SPL, on request only, which
-reads delimited text by its cursors, or its own composite tables.
+which the Python drivers' own environment writes, for the controller has no columnar library: by default Parquet with
+snappy, as writers have it, and Arrow not compressed, so that a reader may map it; and esProc SPL, on request only,
+which reads delimited text by its cursors, or its own composite tables.
 """
 
 from __future__ import annotations
@@ -240,15 +240,18 @@ class QuotedFolder(TextFolder):
 
 
 class ColumnarFiles(FileEngine):
-    """The kind of engine: a folder of TABLE.NAME, exactly typed; `name` and `compression` are the writer's words."""
+    """The kind of engine: a folder of TABLE.NAME, exactly typed; `name` and `compressions` are the writer's words."""
+
+    no_compressions: dict[str, str] = {}
 
     def __init__(
         self, name: str, order: int, title: str, compression: str, loading: LoadingCost, *suffixes: str
     ) -> None:
+        """`compression`: the default."""
         self.name = name
         self.order = order
         self.title = title
-        self.compression = compression
+        self.compressions = (compression, "zstd", "lz4")
         self.loading = loading
         self.probe = ProbeFacts(files=dict.fromkeys(suffixes, ""), table_suffix=name, syntax=None)
 
@@ -273,6 +276,7 @@ class ColumnarFolder(TextFolder):
     def __init__(self, engine: ColumnarFiles, place: Place) -> None:
         super().__init__(place)
         self._engine = engine
+        self._compression = place.storage or engine.compressions[0]
         self.format_name = self.suffix = engine.name
 
     @override
@@ -285,7 +289,7 @@ class ColumnarFolder(TextFolder):
         engine, writer = self._engine, load_through_runner.loader(self._engine.name)
         return {
             "format": engine.title,
-            "compression": engine.compression,
+            "compression": self._compression,
             "batch_rows": str(BATCH_ROWS),
             "written by": f"{writer.driver} {writer.versions[0]}",
         }
@@ -305,7 +309,7 @@ class ColumnarFolder(TextFolder):
                 "count": table.rows if kept else write_rows(source, rows(table), table.columns),
                 "columns": msgspec.to_builtins(table.columns),
                 "file": str(file),
-                "compression": self._engine.compression,
+                "compression": self._compression,
                 "batch_rows": BATCH_ROWS,
             }
             done = processes.run(

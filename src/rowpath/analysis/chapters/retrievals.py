@@ -24,7 +24,7 @@ from rowpath.model.grouping import grouped
 DRAIN, NETCAT = "drain", "netcat"
 FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}
 # What separates retrievals: a path is compared with the floor that had the same way.
-ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls")
+ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls", "compression")
 WIRE = ("placement", "transport", "link")  # what a path and a netcat have in common: it knows no engine
 ENGINE = 4  # the first of them, which it shares with the aggregates of its engine
 NO_FLOOR = {
