@@ -36,7 +36,8 @@ schema_version = 1
 name = "loaders"
 title = "One path of every engine"
 phases = [
-  "tpch.customer", "tpch.orders", "tpch.customer-aggregate", "tpch.orders-aggregate", "tpch.orders-bounds", "lineitem.scan"
+  "tpch.customer", "tpch.orders", "tpch.customer-aggregate", "tpch.orders-aggregate", "tpch.orders-bounds",
+  "lineitem.scan"
 ]
 scale = 0.001
 """
