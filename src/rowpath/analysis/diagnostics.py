@@ -73,7 +73,9 @@ def diagnostics(evidence: Evidence) -> dict[str, Any]:
                 "measured": text.duration(record.round_trip_ns),
                 "10th to 90th percentile": f"{text.duration(record.low_ns)} to {text.duration(record.high_ns)}",
                 "without the link": text.duration(record.direct_ns),
-                "rate of a long send": f"{text.size(record.rate_bytes_per_s)}/s",
+                "rate, stated": text.bit_rate(record.stated_bytes_per_s) if record.stated_bytes_per_s else "no limit",
+                "to the server": text.bit_rate(record.rate_bytes_per_s),
+                "from the server": text.bit_rate(record.rate_back_bytes_per_s or None),
                 "on CPU": record.cpu,
                 "method": record.method,
             }
