@@ -52,8 +52,8 @@ class OverLink(Frozen, frozen=True):
 class Reach(Frozen, frozen=True):
     """Where a path is the fastest: over links of one rate from one delay to another, or of one delay between rates.
 
-    A delay is what the link adds to a round trip, in ns; a rate is in bytes per second. `ahead`: by which ratio, in
-    the middle.
+    A delay is what the link adds to a round trip, in ns; a rate is in bytes per second. `ahead`: the second path's time
+    over its own in the middle; None: there is no second one.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Reach(Frozen, frozen=True):
     beside: float  # the rate, or the delay, that all these links have
     start: float
     end: float
-    ahead: float
+    ahead: float | None
 
 
 class SlowerLinks(OfMeasuredPhase, frozen=True):
@@ -98,7 +98,7 @@ def slower_links(evidence: Evidence) -> tuple[SlowerLinks, ...]:
 
 def _could_cross(cell: Cell) -> bool:
     path = cell.path
-    return cell.served and not path.is_null and path.link == "none" and path.clients == 1
+    return cell.served and cell.median is not None and not path.is_null and path.link == "none" and path.clients == 1
 
 
 def _over_link(evidence: Evidence, cell: Cell) -> OverLink:
@@ -124,12 +124,12 @@ def _proved_rate(evidence: Evidence, cells: Iterable[Cell]) -> tuple[float, bool
 def _of_paths(key: tuple[str, ...], paths: Sequence[OverLink], most: float, proved: bool) -> SlowerLinks:
     workload, phase, measured, comparison = key
     regime: Regime = "cold" if measured == "cold" else "steady"
-    reaches = tuple(_reaches(_ahead_somewhere(paths, most), most))
+    reaches = tuple(_reaches([path for path in paths if path.known], most))
     return SlowerLinks(workload, phase, regime, comparison, tuple(paths), most, proved, reaches)
 
 
-def _ahead_somewhere(paths: Sequence[OverLink], most: float) -> list[OverLink]:
-    """Those that no faster path ties or beats over every link; times are linear, so the corners decide."""
+def ahead_somewhere(paths: Sequence[OverLink], most: float) -> list[OverLink]:
+    """Those that no path which is faster here ties or beats over all links; times are linear: the corners decide."""
     corners = [(delay, rate) for delay in (DELAYS_NS[0], DELAYS_NS[-1]) for rate in (LEAST_BYTES_PER_S, most)]
     kept: list[OverLink] = []
     for path in paths:
@@ -148,19 +148,35 @@ def rates(most: float) -> list[float]:
 
 def _reaches(paths: Sequence[OverLink], most: float) -> Iterator[Reach]:
     """Along the delays at each rate, and along the rates at the shortest and at the longest delay."""
-    if not paths:
+    ahead = ahead_somewhere(paths, most)
+    if not ahead:
         return
     for rate in rates(most):
-        yield from _along(
-            "delay", rate, along_delays(paths, rate), DELAYS_NS[-1],
-            {path.name: (path.at(0, rate), path.round_trips or 0.0) for path in paths},
-        )  # fmt: skip
+        for name, start, end in _to_the_next(along_delays(ahead, rate), DELAYS_NS[-1]):
+            yield Reach(name, "delay", rate, start, end, _lead(paths, name, (start * end) ** 0.5, rate))
     for delay in (DELAYS_NS[0], DELAYS_NS[-1]) if most > LEAST_BYTES_PER_S else ():
-        lines = {path.name: (path.at(delay), (path.wire_bytes or 0) * 1e9) for path in paths}
-        descending = _envelope(lines, 1 / most, 1 / LEAST_BYTES_PER_S)
-        starts = [*(1 / at for _name, at in descending[1:]), LEAST_BYTES_PER_S]
-        ascending = [(name, start) for (name, _at), start in zip(descending, starts, strict=True)][::-1]
-        yield from _along("rate", delay, ascending, most, lines)
+        for name, start, end in _to_the_next(_along_rates(ahead, delay, most), most):
+            yield Reach(name, "rate", delay, start, end, _lead(paths, name, delay, (start * end) ** 0.5))
+
+
+def _to_the_next(leaders: Sequence[tuple[str, float]], last: float) -> Iterator[tuple[str, float, float]]:
+    ends = [*(start for _name, start in leaders[1:]), last]
+    return ((name, start, end) for (name, start), end in zip(leaders, ends, strict=True))
+
+
+def _lead(paths: Sequence[OverLink], name: str, delay: float, rate: float) -> float | None:
+    """The second path's time over the first one's there."""
+    times = {path.name: path.at(delay, rate) for path in paths}
+    own = times.pop(name)
+    return min(times.values()) / own if times else None
+
+
+def _along_rates(paths: Sequence[OverLink], delay: float, most: float) -> list[tuple[str, float]]:
+    """The fastest paths over links of that delay, each with the rate from which on it is."""
+    lines = {path.name: (path.at(delay), (path.wire_bytes or 0) * 1e9) for path in paths}
+    falling = _envelope(lines, 1 / most, 1 / LEAST_BYTES_PER_S)  # by the time of a byte
+    starts = [*(1 / at for _name, at in falling[1:]), LEAST_BYTES_PER_S]
+    return [(name, start) for (name, _at), start in zip(falling, starts, strict=True)][::-1]
 
 
 def along_delays(paths: Sequence[OverLink], rate: float) -> list[tuple[str, float]]:
@@ -191,18 +207,6 @@ def _envelope(lines: Lines, low: float, high: float) -> list[tuple[str, float]]:
         found.append((leader, place))
 
 
-def _along(
-    along: Literal["delay", "rate"], beside: float, leaders: Sequence[tuple[str, float]], last: float, lines: Lines
-) -> Iterator[Reach]:
-    ends = [*(start for _name, start in leaders[1:]), last]
-    for (name, start), end in zip(leaders, ends, strict=True):
-        middle = (start * end) ** 0.5
-        place = middle if along == "delay" else 1 / middle
-        times = {other: begin + slope * place for other, (begin, slope) in lines.items()}
-        others = [time for other, time in times.items() if other != name]
-        yield Reach(name, along, beside, start, end, min(others, default=times[name]) / times[name])
-
-
 def _sections(found: tuple[SlowerLinks, ...], lookup: Lookup) -> Iterator[Section]:
     """Which path is the fastest where; below it what each path would take. Of a run of its own database always."""
     asked = probe.CHAPTER.of(lookup.analysis) is not None
@@ -221,7 +225,8 @@ def _sections(found: tuple[SlowerLinks, ...], lookup: Lookup) -> Iterator[Sectio
 
 
 def _named(one: SlowerLinks) -> str:
-    where = f" ({one.comparison})" if one.comparison != "all paths" else ""
+    parts = [part for part in one.comparison.split(", ") if part not in ("all paths", "link=none")]
+    where = f" ({', '.join(parts)})" if parts else ""
     return fmt.clean(f"{one.workload} · {one.phase}, {one.regime}{where}")
 
 
@@ -230,14 +235,14 @@ def _crossings(shown: Sequence[SlowerLinks]) -> Grid:
     lines = [
         line(
             word("phase", _named(one)),
-            word("links of", f"+{fmt.duration(r.beside)}" if r.along == "rate" else fmt.bit_rate(r.beside)),
+            word("links of", _beside(r) if one.crossed else "any rate"),
             word("fastest", r.name),
             figure("from", fmt.duration(r.start) if r.along == "delay" else fmt.bit_rate(r.start)),
             figure("to", fmt.duration(r.end) if r.along == "delay" else fmt.bit_rate(r.end)),
-            figure("next ÷ it", fmt.ratio(r.ahead) if len(one.paths) > 1 else fmt.MISSING, 1),
+            figure("next ÷ it", fmt.ratio(r.ahead), 1),
         )
         for one in shown
-        for r in one.reaches
+        for r in (one.reaches if one.crossed else one.reaches[:1])
     ]
     proved = any(one.proved for one in shown)
     most = "that a link of this run carried" if proved else "at which a path of this run moved its bytes"
@@ -247,6 +252,10 @@ def _crossings(shown: Sequence[SlowerLinks]) -> Grid:
         "Next ÷ it: the second path's time in the middle. Paths that another ties or beats over all links are left out."
     )
     return of_lines("Fastest over slower links", lines, note)
+
+
+def _beside(reach: Reach) -> str:
+    return f"+{fmt.duration(reach.beside)}" if reach.along == "rate" else fmt.bit_rate(reach.beside)
 
 
 def _times(same: Sequence[SlowerLinks]) -> Grid:
@@ -281,8 +290,7 @@ def _times(same: Sequence[SlowerLinks]) -> Grid:
 def draw(one: SlowerLinks) -> Markup:
     """The map of delay and rate: the fastest path everywhere, and its time at round places."""
     names = list(dict.fromkeys(reach.name for reach in one.reaches))
-    ahead = [path for path in one.paths if path.known]
-    leading = [path for path in ahead if path.name in names]
+    leading = [path for path in one.paths if path.name in names]
 
     def leaders(rate: float) -> list[tuple[int, float]]:
         return [(names.index(name), start) for name, start in along_delays(leading, rate)]
