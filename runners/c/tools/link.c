@@ -60,8 +60,10 @@ static size_t piece_bytes = ONE_READ, most_held = MOST_BYTES;
 static struct sockaddr_in server;
 
 static void settle(int socket) {
-    int one = 1;
+    int one = 1, few = (int)(piece_bytes < LEAST_HELD ? LEAST_HELD : piece_bytes);
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    /* A wire ends at its receiver: what that does not take is to hold up the sender, not to fill 4 MiB of ours. */
+    if (rate > 0) setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &few, sizeof few);
     fcntl(socket, F_SETFL, O_NONBLOCK);
 }
 

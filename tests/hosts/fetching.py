@@ -1,4 +1,4 @@
-"""The emulated link beside real TCP over a switch of the same delay and rate: where they agree, and where not."""
+"""Fetching so many bytes over TCP: few on a grown connection, the first of a new one, many of a grown one."""
 
 from __future__ import annotations
 
@@ -7,19 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
-import pytest
-
-from rowpath.analysis.chapters import links
-from rowpath.execution.emulated_link import LinkProxy
-from rowpath.machine.counters.core_users import OtherPrograms
-from rowpath.model.path import link_bytes_per_s, link_ns
-from tests.hosts import delaying_switch, lab
-from tests.known_answers import TOO_BUSY
-
-LINK = "20ms@100mbit"
-WITHIN = 0.10
 TRIES = 3  # whoever takes the ends' core makes a measurement longer, never shorter
 KEYED_BYTES, FIRST_BYTES, BULK_BYTES = 100, 256 << 10, 3 << 20
 SERVER = """
@@ -71,36 +59,3 @@ def fetched(address: str, port: int, enter: Sequence[str] = ()) -> dict[str, int
         for _ in range(TRIES)
     ]
     return {name: min(each[name] for each in tries) for name in tries[0]}
-
-
-def test_it_takes_what_real_tcp_takes_but_for_the_first_bytes_of_a_connection(tmp_path: Path) -> None:
-    if why := lab.missing() or delaying_switch.missing():
-        pytest.skip(why)
-    others, trip_ns, rate = OtherPrograms(), link_ns(LINK), link_bytes_per_s(LINK)
-    with lab.in_namespaces(tmp_path, delays=True) as hosts:
-        assert hosts.switch is not None
-        hosts.switch.ways(trip_ns / 2e9, rate)
-        there = hosts.addresses["db"]
-        with serving(there, hosts.commands["db"]) as port:
-            real = fetched(there, port, hosts.commands["app1"])
-    with serving("127.0.0.1") as port:
-        link = LinkProxy(port, LINK)
-        try:
-            ours = fetched("127.0.0.1", link.port)
-        finally:
-            link.stop()
-    for found in (real, ours):  # whatever else runs: nothing is faster than light and wire
-        assert found["keyed"] >= trip_ns
-        assert found["bulk"] >= trip_ns + 0.98 * BULK_BYTES * 1e9 / rate
-    ratios = {name: real[name] / ours[name] for name in real}
-    across = links.AcrossLink(
-        "w", "p", "steady", "n", LINK, trip_ns, 1, 1, 1, 1, 1, None, None, FIRST_BYTES * 1e9 / rate
-    )
-    said = links.slow_start(across)
-    assert "no slow start here" in said
-    doublings = int(said.partition("up to ")[2].split()[0])
-    agree = all(abs(ratios[name] - 1) <= WITHIN for name in ("keyed", "bulk"))
-    slower = ratios["first"] > 1 + WITHIN and real["first"] <= (1 + WITHIN) * (ours["first"] + doublings * trip_ns)
-    if not (agree and slower) and (busy := others.busy()):
-        pytest.skip(f"{TOO_BUSY}{busy}")
-    assert agree and slower, (ratios, real, ours, said)
