@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 from rowpath.drawing.scale import LogAxis, line_colour
 from rowpath.model.base import Frozen
 
-ROWS = 40  # of the map: each is exact along its middle
+ROWS = 60  # of the map: each is exact along its middle
 
 
 class RegionMap(Frozen, frozen=True):
@@ -39,7 +39,8 @@ def draw(shown: RegionMap) -> Markup:
         for at, name in enumerate(shown.names)
     )
     charted = f'<div class="charted">{svg}<p aria-hidden="true">{titles}</p></div>'
-    return Markup(f'<ul class="legend">{legend}</ul>{charted}')
+    how = f"{shown.label}. A colour is the one that leads there, a text its value. Both axes are logarithmic."
+    return Markup(f'<ul class="legend">{legend}</ul>{charted}<figcaption class="how">{escape(how)}</figcaption>')
 
 
 def _runs(shown: RegionMap, x: LogAxis, y: LogAxis) -> Iterator[str]:
@@ -47,10 +48,10 @@ def _runs(shown: RegionMap, x: LogAxis, y: LogAxis) -> Iterator[str]:
     for row in range(ROWS):
         leaders = shown.leaders(y.low * (y.high / y.low) ** ((row + 0.5) / ROWS))
         ends = [*(x.at(start) for _number, start in leaders[1:]), 100.0]
-        top, height = 100 - 100 * (row + 1) / ROWS, 100 / ROWS
+        top, height = round(100 - 100 * (row + 1) / ROWS, 3), round(100 / ROWS, 3)
         for (number, start), end in zip(leaders, ends, strict=True):
             begin = x.at(start)
-            place = f'x="{begin:g}%" y="{top:g}%" width="{end - begin:.2f}%" height="{height + 0.2:g}%"'
+            place = f'x="{begin:g}%" y="{top:g}%" width="{end - begin:.2f}%" height="{height:g}%"'
             yield f'<rect class="c-{line_colour(number)}" {place}/>'
 
 
@@ -65,7 +66,7 @@ def _texts(shown: RegionMap, x: LogAxis, y: LogAxis) -> Iterator[str]:
         for at, (place, _text) in enumerate(shown.x_ticks):
             number = [number for number, start in leaders if start <= place][-1]
             anchor = "start" if at == 0 else "end" if at == len(shown.x_ticks) - 1 else "middle"
-            shift = 14 if up < 50 else -6
+            shift = 14 if up < 1 else -6
             words = f"{number + 1}: {shown.value(number, place, height)}"
             where = f'x="{x.at(place):g}%" y="{up:g}%" dy="{shift}" text-anchor="{anchor}"'
             yield f"<text {where}>{escape(words)}</text>"

@@ -211,7 +211,7 @@ def _sections(found: tuple[SlowerLinks, ...], lookup: Lookup) -> Iterator[Sectio
     """Which path is the fastest where; below it what each path would take. Of a run of its own database always."""
     asked = probe.CHAPTER.of(lookup.analysis) is not None
     shown = [one for one in found if one.crossed or (one.reaches and (one.proved or asked))]
-    maps = [draw(one) for one in shown if one.crossed][:MOST_MAPS]
+    maps = [draw(one) for one in shown if one.crossed and one.most_bytes_per_s > LEAST_BYTES_PER_S][:MOST_MAPS]
     crossed = sum(one.crossed for one in shown)
     sentence = (
         f"Over a slower link another path is the fastest in {crossed} of {fmt.counted(len(found), 'comparison')}."
@@ -300,7 +300,7 @@ def draw(one: SlowerLinks) -> Markup:
 
     return region_map.draw(
         RegionMap(
-            f"{_named(one)}: the fastest path by a link's delay and rate; the table holds where they cross",
+            f"{_named(one)}: predicted time by a link's delay and rate; the table holds where paths cross",
             "what the link adds to a round trip",
             "rate of the link",
             tuple(map(fmt.clean, names)),

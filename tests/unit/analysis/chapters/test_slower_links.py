@@ -67,7 +67,13 @@ def test_round_trips_decide_from_the_delay_on_at_which_two_paths_cross(tmp_path:
         assert cursor.at(first.end, rate) == pytest.approx(whole.at(first.end, rate))
     shown = section(analysis)
     assert shown.opening.sentence == "Over a slower link another path is the fastest in 1 of 1 comparison."
-    assert shown.grid.rows[0].cells[:5] == ("scan · read, steady", "10.0 Mb/s", "cursor", "100 µs", "976 µs")
+    assert shown.grid.rows[0].cells[:5] == (
+        "scan · read, steady (placement=same)",
+        "10.0 Mb/s",
+        "cursor",
+        "100 µs",
+        "976 µs",
+    )
     assert "1: cursor" in shown.opening.curves
 
 
@@ -102,6 +108,14 @@ def test_without_a_link_only_crossings_are_shown_up_to_the_rate_of_a_path(tmp_pa
     alone = analysed(tmp_path / "2", path("whole", 12 * MS))
     assert only(alone).reaches
     assert not [each for each in view(alone).across if each.key.startswith("slower-links")]
+
+
+def test_where_no_rate_above_the_least_is_proved_delays_alone_are_told(tmp_path: Path) -> None:
+    paths = path("cursor", 5e3 * MS, "result=cursor:1000"), path("whole", 5.2e3 * MS)
+    analysis = analysed(tmp_path, *paths)
+    assert {(reach.along, reach.beside) for reach in only(analysis).reaches} == {("delay", 1.25e6)}
+    assert len(section(analysis).grid.rows) == 2
+    assert not section(analysis).opening.curves
 
 
 def test_what_crosses_no_link_or_is_not_counted_has_no_prediction(tmp_path: Path) -> None:
