@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rowpath.analysis.chapters.links import AcrossLink, slow_start
+from rowpath.analysis.chapters.links import slow_start
 from rowpath.execution.emulated_link import LinkProxy
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, ClientGroupRecord, HostsStartRecord, HostStart
@@ -157,8 +157,7 @@ def test_an_emulated_link_takes_what_real_tcp_takes_but_for_a_connections_first_
     for found in (real, ours):  # whatever else runs: nothing is faster than light and wire
         assert found["keyed"] >= trip_ns
         assert found["bulk"] >= trip_ns + 0.98 * fetching.BULK_BYTES * S / rate
-    on_wire_ns = fetching.FIRST_BYTES * S / rate
-    said = slow_start(AcrossLink("w", "p", "steady", "path", LINK, trip_ns, 1, 1, 1, 1, 1, None, None, on_wire_ns))
+    said = slow_start(LINK, fetching.FIRST_BYTES)
     assert said.startswith(f"{LINK}: no slow start here.")
     most_ns = int(said.partition("up to ")[2].split()[0]) * trip_ns + ours["first"]
     ratios = {name: real[name] / ours[name] for name in real}

@@ -8,6 +8,7 @@ from typing import Any
 from rowpath import text
 from rowpath.analysis import several_hosts
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.chapters.links import slow_start
 from rowpath.analysis.evidence import Evidence, stops_on_width
 from rowpath.analysis.findings.noise import unfiltered_ratios
 from rowpath.analysis.floors import floor_name
@@ -77,6 +78,7 @@ def diagnostics(evidence: Evidence) -> dict[str, Any]:
                 "to the server": text.bit_rate(record.rate_bytes_per_s),
                 "from the server": text.bit_rate(record.rate_back_bytes_per_s or None),
                 "on CPU": record.cpu,
+                **({"over TCP": note} if (note := slow_start(record.link)) else {}),
                 "method": record.method,
             }
             for record in evidence.journal.links.values()

@@ -124,7 +124,8 @@ def _sections(links: tuple[AcrossLink, ...], _lookup: Lookup) -> Iterator[Sectio
     if any(across.wire_ns for across in links):
         what = "Round trips and bytes predict"
         note += " + bytes ÷ the measured rate, one after another: less where rows are made and read meanwhile"
-    notes = [f"{note}.", *dict.fromkeys(filter(None, map(slow_start, links)))]
+    moved = ((across.link, link_bytes_per_s(across.link) * across.wire_ns / 1e9) for across in links)
+    notes = [f"{note}.", *dict.fromkeys(filter(None, (slow_start(*each) for each in moved)))]
     grid = without_empty(of_lines("Across a link, time per operation", lines, " ".join(notes)))
     if links:
         right = sum(
@@ -172,18 +173,18 @@ def _parts(across: AcrossLink) -> tuple[tuple[str, float], ...]:
     return tuple((kind, share) for kind, share in parts if share > 0)
 
 
-def slow_start(across: AcrossLink) -> str:
-    """What a new connection would take longer over TCP, as a sentence; empty where an operation would not notice.
+def slow_start(link: str, moved_bytes: float = math.inf) -> str:
+    """What a new connection would take longer over TCP, as a sentence; empty where that would not be noticed.
 
     TCP begins with ten packets a round trip and doubles them in each, until what it sends fills the link.
+    `moved_bytes`: by an operation.
     """
-    rate, trip_s = link_bytes_per_s(across.link), link_ns(across.link) / 1e9
-    fills_bytes = min(rate * trip_s, rate * across.wire_ns / 1e9)
-    if fills_bytes <= INITIAL_WINDOW_BYTES:
+    fills_bytes = link_bytes_per_s(link) * link_ns(link) / 1e9
+    if min(fills_bytes, moved_bytes) <= INITIAL_WINDOW_BYTES:
         return ""
-    doublings = math.ceil(math.log2(rate * trip_s / INITIAL_WINDOW_BYTES))
+    doublings = math.ceil(math.log2(fills_bytes / INITIAL_WINDOW_BYTES))
     return (
-        f"{across.link}: no slow start here. Over TCP the first {fmt.size(INITIAL_WINDOW_BYTES * (2**doublings - 1))} "
+        f"{link}: no slow start here. Over TCP the first {fmt.size(INITIAL_WINDOW_BYTES * (2**doublings - 1))} "
         f"of a connection take up to {fmt.counted(doublings, 'round trip')} more."
     )
 

@@ -210,7 +210,7 @@ def _envelope(lines: Lines, low: float, high: float) -> list[tuple[str, float]]:
 def _sections(found: tuple[SlowerLinks, ...], lookup: Lookup) -> Iterator[Section]:
     """Which path is the fastest where; below it what each path would take. Of a run of its own database always."""
     asked = probe.CHAPTER.of(lookup.analysis) is not None
-    shown = [one for one in found if one.crossed or (one.reaches and (one.proved or asked))]
+    shown = [one for one in found if one.crossed or asked or (one.reaches and one.proved)]
     maps = [draw(one) for one in shown if one.crossed and one.most_bytes_per_s > LEAST_BYTES_PER_S][:MOST_MAPS]
     crossed = sum(one.crossed for one in shown)
     sentence = (

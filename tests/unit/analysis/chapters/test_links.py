@@ -141,6 +141,7 @@ def test_over_a_link_with_a_rate_its_bytes_are_predicted_too(tmp_path: Path) -> 
     assert "bytes ÷ rate" in [column.title for column in section.grid.columns]
     assert f"{RATED}: no slow start here. Over TCP the first " in section.grid.note
     shown = analysis.diagnostics["links"][0]
+    assert shown["over TCP"].startswith(f"{RATED}: no slow start here.")
     assert [shown[name] for name in ("rate, stated", "to the server", "from the server")] == [
         "100 Mb/s", "100 Mb/s", "50.0 Mb/s",
     ]  # fmt: skip
@@ -176,9 +177,7 @@ def test_times_that_overlap_raise_no_finding_and_impossible_ones_do(tmp_path: Pa
     ],
 )
 def test_slow_start_is_said_where_it_would_matter(link: str, moved_bytes: float, words: str) -> None:
-    wire_ns = moved_bytes * 1e9 / (link_bytes_per_s(link) or 1e12)
-    across = across_links.AcrossLink("w", "p", "steady", "a", link, 1, 1, 1, 1, 1, 1, None, None, wire_ns)
-    said = across_links.slow_start(across)
+    said = across_links.slow_start(link, moved_bytes)
     assert bool(said) == bool(words)
     assert words in said
 
