@@ -1,4 +1,4 @@
-"""JUnit XML: what fails is what makes the command end with 1; what is not known is skipped; foreign text is harmless."""
+"""JUnit XML: what fails makes the command end with 1; what is not known is skipped; foreign text is harmless."""
 
 from __future__ import annotations
 
@@ -46,7 +46,11 @@ def test_a_run_fails_where_its_gate_fails() -> None:
 
 def test_the_file_counts_its_cases_and_holds_foreign_text_as_text() -> None:
     file = io.StringIO()
-    write("a", [Case("of", "b", "failed", "<&\x00\x1b[31m\n]]>"), Case("of", "c", "skipped"), Case("o", "d", "passed")], file)
+    write(
+        "a",
+        [Case("of", "b", "failed", "<&\x00\x1b[31m\n]]>"), Case("of", "c", "skipped"), Case("o", "d", "passed")],
+        file,
+    )
     root = ElementTree.fromstring(file.getvalue().encode())
     (suite,) = root
     assert (root.tag, suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("testsuites", "3", "1", "1")

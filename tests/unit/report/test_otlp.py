@@ -14,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 from rowpath.model.explanation import Explanation
 from rowpath.report.otlp import Traced, write
-from tests.unit.explain.test_hops import World, hops_of
+from tests.unit.explain.test_hops import World
 from tests.unit.report.test_explanation import WHOLE
 
 ENDED_NS = 1_800_000_000_000_000_123
@@ -24,7 +24,9 @@ PATH = {"engine": "postgresql", "transport": "tcp"}
 
 def explained(trips: int = 1, **more: Any) -> Explanation:
     """An explanation with the hops of a made-up conversation."""
-    return msgspec.structs.replace(WHOLE, path=PATH, hops=hops_of(World(), trips), **more)
+    world = World()
+    world.operations(10, trips)
+    return msgspec.structs.replace(WHOLE, path=PATH, hops=world.hops(10), **more)
 
 
 def read(*traces: Traced) -> list[tuple[str, Span]]:
@@ -65,7 +67,9 @@ def test_every_hop_is_a_span_within_its_operation() -> None:
     assert one.hops is not None
     spans = read(Traced(one, ENDED_NS, SQL))
     (root,) = (span for _service, span in spans if not span.parent_span_id)
-    steps = sorted((span for _service, span in spans if span.parent_span_id), key=lambda span: span.start_time_unix_nano)
+    steps = sorted(
+        (span for _service, span in spans if span.parent_span_id), key=lambda span: span.start_time_unix_nano
+    )
     assert len(steps) == len(one.hops.round_trips[0].hops)
     assert {span.trace_id for _service, span in spans} == {root.trace_id} and len(root.trace_id) == 16
     assert {span.parent_span_id for span in steps} == {root.span_id} and len(root.span_id) == 8
