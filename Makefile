@@ -51,8 +51,9 @@ check: setup ## formatters, linters, types, compilers' warnings
 bench: setup ## the figures that Rowpath itself must reach
 	@$(PYTHON) -m bench
 
-docs: setup ## renew the generated blocks of the documents
+docs: setup ## renew the generated blocks of the documents, completions and the manual page
 	@$(PYTHON) scripts/docs_tables.py
+	@$(PYTHON) scripts/shell_files.py
 
 docs-results: setup ## measure again what tutorials, questions, tables and the picture show: an hour and a half, quiet
 	@$(PYTHON) scripts/docs_results.py

@@ -77,7 +77,8 @@ def node_packages() -> Iterator[Package]:
 
 def go_packages() -> Iterator[Package]:
     """The modules that a build takes: go.mod names all of them."""
-    yield from re.findall(r"^(?:require )?\s+(\S+) (v\S+)(?: //.*)?$", _read("runners/go/go.mod"), re.MULTILINE)
+    for file in GO_LOCKS:
+        yield from re.findall(r"^(?:require )?\s+(\S+) (v\S+)(?: //.*)?$", _read(file), re.MULTILINE)
 
 
 def rust_packages() -> Iterator[Package]:
@@ -147,7 +148,8 @@ PYTHON_LOCKS = (
 )
 NODE_LOCKS = ("runners/node/package-lock.json", "web/package-lock.json")
 RUST_LOCKS = ("runners/rust/Cargo.lock", "runners/rust/sqlx/Cargo.lock")
-LOCKS = (*PYTHON_LOCKS, *NODE_LOCKS, *RUST_LOCKS, "runners/go/go.mod", "runners/java/checksums.toml")
+GO_LOCKS = ("runners/go/go.mod", ".ci/actionlint/go.mod")
+LOCKS = (*PYTHON_LOCKS, *NODE_LOCKS, *RUST_LOCKS, *GO_LOCKS, "runners/java/checksums.toml")
 SOURCES: dict[str, tuple[Callable[[], Iterator[Package]], Callable[[str, str], str]]] = {
     "Python": (python_packages, python_licence),
     "Java": (java_packages, java_licence),

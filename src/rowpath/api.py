@@ -11,12 +11,14 @@ from typing import Any
 
 import msgspec
 from markupsafe import escape
+from typing_extensions import override
 
 from rowpath import text as fmt
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.comparison.compare import compare as compare_runs
 from rowpath.analysis.comparison.model import Comparison
-from rowpath.analysis.model import Finding, RankedPath, Ranking, Result
+from rowpath.analysis.model import RankedPath, Ranking, Result
 from rowpath.drawing.scale import caps
 from rowpath.errors import RowpathError
 from rowpath.report import html
@@ -107,6 +109,7 @@ class Run:
         frame = 'sandbox="" loading="lazy" style="width:100%;border:0;'
         return f'<iframe title="{escape(shown.title)}" {frame}height:{height}px" srcdoc="{escape(page)}"></iframe>'
 
+    @override
     def __repr__(self) -> str:
         return f"<rowpath.Run {self.experiment} of {self.started[:16]}: {fmt.counted(len(self.results), 'result')}>"
 

@@ -66,7 +66,9 @@ def test_its_results_are_a_table(run: rowpath.Run) -> None:
     assert len(frame) == table.num_rows == len(run.results)
     steady = frame[(frame.metric == "time") & (frame.regime == "steady") & (frame.phase == "read")]
     medians = {one.name: one.median for one in run.results if (one.metric, one.regime) == ("time", "steady")}
-    assert dict(zip(steady.name, steady["median"], strict=True)).items() <= medians.items()
+    known = steady.dropna(subset="median")
+    assert dict(zip(known.name, known["median"], strict=True)).items() <= medians.items()
+    assert 5 < len(known) < len(steady), "a figure that is not known is NaN"
     assert pandas.api.types.is_float_dtype(frame.best_of_five)
     assert run.to_arrow().schema.metadata[b"rowpath.experiment"] == b"tour"
 
@@ -85,8 +87,10 @@ def test_a_notebook_shows_the_answer_and_the_pictures(run: rowpath.Run) -> None:
     assert found
     page = html.unescape(found[1])
     assert all(html.escape(sentence, quote=False) in page for sentence in run.sentences)
-    fastest = run.rankings[0].rows[0].name
-    assert f"<span>{fastest}</span>" in page and 'class="row' in page
+    scans = [one for one in run.rankings if (one.workload, one.phase, one.regime) == ("scan", "read", "steady")]
+    ranked = [[row.name for row in one.rows if row.rank] for one in scans]
+    shown_names = set(re.findall(r"<span>([^<]+)</span>", page))
+    assert any(len(names) > 5 and shown_names.issuperset(names) for names in ranked)
     assert "<script" not in page and "href=" not in page
     assert len(shown) < 100_000
 

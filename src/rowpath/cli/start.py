@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rowpath.cli.options import WILL_RUN
 
@@ -42,7 +42,7 @@ def lines() -> Iterator[str]:
 def _here() -> Iterator[str]:
     """The languages and engines that run here, and how many do not."""
     first = {adapter.language: adapter for adapter in every_adapter()}
-    asked = [
+    asked: list[Callable[[], object]] = [
         *(functools.partial(availability, adapter, adapter.versions[0]) for adapter in first.values()),
         *(engine.availability for engine in ENGINES.values() if engine.name != "null"),
     ]

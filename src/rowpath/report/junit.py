@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, TextIO
+from typing import IO, Literal, NamedTuple
 from xml.etree import ElementTree
 
 from rowpath import text as fmt
@@ -23,7 +23,7 @@ class Case(NamedTuple):
     text: str = ""
 
 
-def write(suite: str, cases: Iterable[Case], file: TextIO) -> None:
+def write(suite: str, cases: Iterable[Case], file: IO[str]) -> None:
     """Write the cases as one suite, and flush: nothing is lost when the command ends with 1."""
     listed = list(cases)
     root = ElementTree.Element("testsuites")

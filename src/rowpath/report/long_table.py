@@ -103,7 +103,7 @@ def arrow_table(analysis: Analysis) -> Any:
     types = {int: pyarrow.int64(), float | None: pyarrow.float64()}
     table = pyarrow.table(
         {
-            name: pyarrow.array(values, types.get(hints.get(name), pyarrow.string()))
+            name: pyarrow.array(values, types.get(hints.get(name, str), pyarrow.string()))
             for name, values in columns(analysis).items()
         }
     )
