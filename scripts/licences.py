@@ -34,9 +34,10 @@ _java: Any = toolchain("java")
 _node: Any = toolchain("node")
 HEAD = """# Licences
 
-Rowpath itself is Apache-2.0 and contains none of these packages. It fetches them for the paths that need them, each
-pinned by a hash in a lock file; some only on [request](engines.md#engines-by-hand-rowpath-engine). Debian's packages
-carry their licences in `/usr/share/doc`. `scripts/licences.py` writes this page of what each package says of itself.
+Rowpath itself is Apache-2.0 and contains none of these packages. Only its completions for shells, in `share/`, hold
+text of shtab's, and are MPL-2.0. Rowpath fetches packages for the paths that need them, each pinned by a hash in a lock
+file; some only on [request](engines.md#engines-by-hand-rowpath-engine). Debian's packages carry their licences in
+`/usr/share/doc`. `scripts/licences.py` writes this page of what each package says of itself.
 """
 # How the text of a licence begins or what only it says, most particular first.
 TEXTS = {

@@ -55,8 +55,9 @@ def _commands(whole: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 
 def completion(shell: str) -> str:
     """The script that a shell loads."""
-    made: str = shtab.complete(parser(), shell=shell)
-    return "".join(f"{line.rstrip()}\n" for line in made.splitlines())
+    first, *others = shtab.complete(parser(), shell=shell).splitlines()
+    # Much of it is text of shtab's own templates.
+    return "".join(f"{line.rstrip()}\n" for line in (first, "# SPDX-License-Identifier: MPL-2.0", *others))
 
 
 def manual() -> str:
