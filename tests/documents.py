@@ -30,6 +30,7 @@ PROGRAMS = (
 STANDS_FOR = {
     "ID": "imdbench-asyncpg", "NAME": "tour", "EXPERIMENT": "tour", "SQL": "SELECT * FROM orders",
     "URL": "postgresql://me@localhost/shop", "OLD,NEW": "42.7.8,42.7.14", "…": "SELECT 1",
+    "rowpath.ROOM": "rowpath.model",
 }  # fmt: skip
 
 # Proven by another test, or by continuous integration: the file that does it, and what of the command stands there.
@@ -70,9 +71,6 @@ NOT_RUN = {
     "go get MODULE": "a driver of the reader's choice",
     "cargo add CRATE": "a driver of the reader's choice",
     "npm install --package-lock-only": "a driver of the reader's choice",
-    "python -m bench": "measures for minutes; the name of the figure is checked",
-    "python -m pydoc": "Python's own",
-    "export ROWPATH_": "the reader's server",
     "scripts/docs_results.py": "measures for an hour; tests/unit/house/test_docs_results.py tests its parts",
     "rowpath adapter new toy": "in a language of the reader's own",
 }

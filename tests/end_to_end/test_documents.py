@@ -3,8 +3,8 @@
 A command is *run* when a test executes it as the document has it, in one of four ways:
 
 - whole: it ends with 0, or with 1 where the page says that it may;
-- to its first measurement: what would measure, start, fetch or join hosts ends the command instead; all before it has
-  been done (files read, paths selected, the plan made, availability asked);
+- to its first measurement: what would measure, start, fetch or join hosts ends the command instead, or `--plan` does;
+  all before it has been done (files read, paths selected, the plan made, availability asked);
 - by make: `make -n` expands the recipe of the target;
 - by another test, or by continuous integration: `ELSEWHERE` names the file, and what of the command stands in it.
 """
@@ -17,6 +17,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.hosts import hosts_file
 from rowpath.planning.experiment_file import load_experiment
 from tests.documents import DOCS, ELSEWHERE, NOT_RUN, ROOT, Shown, commands, not_run
-from tests.end_to_end.command import called
+from tests.end_to_end.command import called, rowpath
 from tests.unit import journal_factory, site_factory
 
 COMMANDS = commands()
@@ -154,6 +155,7 @@ def ends_early_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
         owner: Any = importlib.import_module(module) if "by_hand" not in module else by_hand(module)
         assert callable(getattr(owner, function)), name
         monkeypatch.setattr(owner, function, reached)
+    monkeypatch.setattr("bench.__main__.figures_of", reached)
 
 
 def by_hand(module: str) -> object:
@@ -171,6 +173,12 @@ def test_it_is_run(shown: Shown, folder: Path) -> None:
         assert words in (ROOT / file).read_text(encoding="utf-8")
     elif shown.words[0] == "rowpath":
         rowpath_runs(shown, folder)
+    elif shown.words[:3] == ["python", "-m", "bench"]:
+        with pytest.raises(Reached):
+            importlib.import_module("bench.__main__").main(shown.words[3:])
+    elif shown.words[0] in ("python", "export"):
+        words = [sys.executable, *shown.words[1:]] if shown.words[0] == "python" else ["sh", "-euc", shown.text]
+        subprocess.run(words, env={"PYTHONPATH": str(ROOT / "src")}, check=True, capture_output=True)
     else:
         assert os.access(ROOT / shown.words[0], os.X_OK), f"{shown.words[0]} is nothing that runs"
 
@@ -181,7 +189,8 @@ def rowpath_runs(shown: Shown, folder: Path) -> None:
     if words[:2] == ["adapter", "new"]:  # a directory of adapters has one language
         words += ["--into", f"adapters-{words[2]}"]
     try:
-        done = called(*words, cwd=folder)
+        # A tape stands in for an engine of the whole process, which has planned without it before.
+        done = rowpath(*words, "--plan", cwd=folder) if "--tape" in words else called(*words, cwd=folder)
     except Reached:
         return
     if done.returncode == EnvironmentMissing.exit_code:
@@ -204,10 +213,6 @@ def test_what_only_names_a_command_names_one_that_there_is() -> None:
 def test_what_no_test_runs_is_listed_with_its_reason() -> None:
     found = {not_run(shown): shown for shown in COMMANDS if not_run(shown)}
     assert set(found) == set(NOT_RUN), "an entry that no page shows"
-    figures = importlib.import_module("bench.__main__").FIGURES
-    for shown in COMMANDS:
-        if shown.words[:3] == ["python", "-m", "bench"]:
-            assert shown.words[3] in figures, shown
     assert [each for each in found if each.startswith("rowpath")] == ["rowpath adapter new toy"]
 
 
