@@ -52,7 +52,8 @@ MEANINGS = {
     "loop": "of Python's tasks: whose event loop; only where named",
     "locking": "of SQLite: whether a connection keeps its lock on the file; only where named",
     "tls": "`default` is the driver's default",
-    "link": "`none`, or the round trip of an emulated link over TCP, and its rate: `0.5ms`, `25ms@100mbit`",
+    "link": "`none`, or the round trip of an [emulated link](method.md#an-emulated-link) over TCP, and its rate: "
+    "`0.5ms`, `25ms@100mbit`",
     "placement": "client and server on one core; on one each; on every core (only where named); `apart` on two hosts",
     "client_host": "the host of the client, of `--hosts`: a name, a pattern, or `*`",
     "server_host": "the host of the server, likewise",
