@@ -54,7 +54,8 @@ MEANINGS = {
     "tls": "`default` is the driver's default",
     "compression": "`zlib` of MariaDB's and MySQL's connections; `snappy` (the default), `zstd`, `lz4` of Parquet "
     "files, the last two of Arrow files; only where named: [compression](engines.md#compression)",
-    "link": "`none`, or the round trip of an emulated link over TCP, and its rate: `0.5ms`, `25ms@100mbit`",
+    "link": "`none`, or the round trip of an [emulated link](method.md#an-emulated-link) over TCP, and its rate: "
+    "`0.5ms`, `25ms@100mbit`",
     "placement": "client and server on one core; on one each; on every core (only where named); `apart` on two hosts",
     "client_host": "the host of the client, of `--hosts`: a name, a pattern, or `*`",
     "server_host": "the host of the server, likewise",

@@ -39,7 +39,9 @@ class AcrossLink(OfMeasuredPhase, frozen=True):
     ratio: float  # measured ÷ predicted, over the sets that have both
     low: float | None  # its interval
     high: float | None
-    wire_ns: float = 0.0  # of the prediction, what the bytes take at the link's rate as measured
+    rate_bytes_per_s: float = 0.0  # of a link with a rate, as measured: to the server
+    rate_back_bytes_per_s: float = 0.0  # from it
+    wire_ns: float = 0.0  # of the prediction, what the bytes take at these rates
 
     @property
     def least_ratio(self) -> float:
@@ -63,12 +65,13 @@ def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
     trips = round_trips(evidence, cell)
     if link is None or trips is None:
         return None
-    wire = 0.0
+    wire, rates = 0.0, (0.0, 0.0)
     if link.stated_bytes_per_s:
         sent, received = (evidence.per_operation(cell, name) for name in ("bytes_sent", "bytes_received"))
-        if sent is None or received is None or not link.rate_bytes_per_s or not link.rate_back_bytes_per_s:
+        rates = link.rate_bytes_per_s, link.rate_back_bytes_per_s
+        if sent is None or received is None or not all(rates):
             return None
-        wire = sent * 1e9 / link.rate_bytes_per_s + received * 1e9 / link.rate_back_bytes_per_s
+        wire = sent * 1e9 / rates[0] + received * 1e9 / rates[1]
     added = max(0.0, link.round_trip_ns - link.direct_ns)
     over, without = cell.set_medians, twin.set_medians
     more = trips * added + wire
@@ -81,7 +84,7 @@ def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
     measured, predicted = (statistics.median(side) for side in zip(*pairs, strict=True))
     regime: Regime = "cold" if cell.regime == "cold" else "steady"
     times = predicted - more, predicted, measured, *interval.ratios
-    return AcrossLink(cell.workload, cell.phase, regime, cell.path.name, link.link, added, trips, *times, wire)
+    return AcrossLink(cell.workload, cell.phase, regime, cell.path.name, link.link, added, trips, *times, *rates, wire)
 
 
 def round_trips(evidence: Evidence, cell: Cell) -> float | None:
@@ -123,7 +126,14 @@ def _sections(links: tuple[AcrossLink, ...], _lookup: Lookup) -> Iterator[Sectio
     what = "Round trips predict"
     if any(across.wire_ns for across in links):
         what = "Round trips and bytes predict"
-        note += " + bytes ÷ the measured rate, one after another: less where rows are made and read meanwhile"
+        rates = (
+            f"{across.link}: {fmt.bit_rate(across.rate_bytes_per_s)} to the server, "
+            f"{fmt.bit_rate(across.rate_back_bytes_per_s)} from it"
+            for across in links
+            if across.wire_ns
+        )
+        note += f" + bytes ÷ the measured rate ({', '.join(dict.fromkeys(rates))}), one after another: less where rows "
+        note += "are made and read meanwhile"
     moved = ((across.link, link_bytes_per_s(across.link) * across.wire_ns / 1e9) for across in links)
     notes = [f"{note}.", *dict.fromkeys(filter(None, (slow_start(*each) for each in moved)))]
     grid = without_empty(of_lines("Across a link, time per operation", lines, " ".join(notes)))

@@ -140,6 +140,7 @@ def test_over_a_link_with_a_rate_its_bytes_are_predicted_too(tmp_path: Path) -> 
     assert section.opening.sentence.startswith("Round trips and bytes predict 1 of 1 times")
     assert "bytes ÷ rate" in [column.title for column in section.grid.columns]
     assert f"{RATED}: no slow start here. Over TCP the first " in section.grid.note
+    assert f"the measured rate ({RATED}: 100 Mb/s to the server, 50.0 Mb/s from it)" in section.grid.note
     shown = analysis.diagnostics["links"][0]
     assert shown["over TCP"].startswith(f"{RATED}: no slow start here.")
     assert [shown[name] for name in ("rate, stated", "to the server", "from the server")] == [
