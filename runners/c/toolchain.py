@@ -37,6 +37,7 @@ ADBC = downloads.Wheel(
     platform="manylinux_2_28",
     wanted=("adbc_driver_flightsql/libadbc_driver_flightsql.so",),
 )
+ADBC_SONAME = "libadbc_driver_flightsql.so.113"  # which the loader looks for
 PRECOMPILER, PRECOMPILER_REMEDY = "ecpg", "apt-get install libecpg-dev"
 COBOL_COMPILER = ("cobc", "-c", "-free", "-O2")
 COBOL_REMEDY = "apt-get install gnucobol3"
@@ -205,7 +206,13 @@ def _adbc_library() -> Path:
 def _adbc() -> tuple[list[str], list[str]]:
     """Compiler and linker arguments for ADBC's driver of Flight SQL, fetched when it is not there."""
     library = _adbc_library()
-    downloads.install(library, library.parents[1], lambda: ADBC.availability(ADBC.name, library), ADBC.unpack)
+
+    def unpack(folder: Path) -> None:
+        ADBC.unpack(folder)
+        file = folder / ADBC.wanted[0]
+        file.with_name(ADBC_SONAME).symlink_to(file.name)
+
+    downloads.install(library, library.parents[1], lambda: ADBC.availability(ADBC.name, library), unpack)
     return [f'-DADBC_DRIVER_VERSION="{ADBC.version}"'], [str(library), f"-Wl,-rpath,{library.parent}"]
 
 

@@ -107,38 +107,77 @@ static bool take_stream(struct ArrowArrayStream *stream, const rp_phase *phase, 
     return good || !fits;
 }
 
-static bool execute(adbc_connection *connection, const char *sql, const rp_phase *phase, rp_sink *sink) {
-    struct AdbcStatement statement = {0};
+/* Executes `sql`; what it delivers is `stream`, unless that is NULL: then it is an update. */
+static bool begin(adbc_connection *connection, const char *sql, struct AdbcStatement *statement,
+                  struct ArrowArrayStream *stream) {
     struct AdbcError error = {0};
-    struct ArrowArrayStream stream = {0};
-    uint8_t status = AdbcStatementNew(&connection->connection, &statement, &error);
-    if (status == ADBC_STATUS_OK) status = AdbcStatementSetSqlQuery(&statement, sql, &error);
-    if (status == ADBC_STATUS_OK)
-        status = AdbcStatementExecuteQuery(&statement, phase != NULL ? &stream : NULL, NULL, &error);
-    bool good = status == ADBC_STATUS_OK || fail(status, &error, RP_SQL_ERROR);
-    if (good && phase != NULL) {
-        rp_executed(sink);
-        good = take_stream(&stream, phase, connection->columnar, sink);
-    }
-    if (stream.release != NULL) stream.release(&stream);
-    if (statement.private_data != NULL && AdbcStatementRelease(&statement, &error) != ADBC_STATUS_OK && good)
-        good = fail(0, &error, RP_SQL_ERROR);
-    return good;
+    uint8_t status = AdbcStatementNew(&connection->connection, statement, &error);
+    if (status == ADBC_STATUS_OK) status = AdbcStatementSetSqlQuery(statement, sql, &error);
+    if (status == ADBC_STATUS_OK) status = AdbcStatementExecuteQuery(statement, stream, NULL, &error);
+    return status == ADBC_STATUS_OK || fail(status, &error, RP_SQL_ERROR);
+}
+
+static void end(struct AdbcStatement *statement, struct ArrowArrayStream *stream) {
+    struct AdbcError error = {0};
+    if (stream != NULL && stream->release != NULL) stream->release(stream);
+    if (statement->private_data != NULL) AdbcStatementRelease(statement, &error);
+    if (error.release != NULL) error.release(&error);
 }
 
 static bool adbc_execute(void *operated, const rp_phase *phase, uint64_t row, rp_sink *sink) {
-    return execute(operated, phase->texts != NULL ? phase->texts[row] : phase->sql, phase, sink);
+    adbc_connection *connection = operated;
+    struct AdbcStatement statement = {0};
+    struct ArrowArrayStream stream = {0};
+    bool good = begin(connection, phase->texts != NULL ? phase->texts[row] : phase->sql, &statement, &stream);
+    if (good) {
+        rp_executed(sink);
+        good = take_stream(&stream, phase, connection->columnar, sink);
+    }
+    end(&statement, &stream);
+    return good;
 }
 
-/* Without a stream the driver executes an update. */
 static bool adbc_run(void *opened, const char *sql) {
-    return execute(opened, sql, NULL, NULL);
+    struct AdbcStatement statement = {0};
+    bool good = begin(opened, sql, &statement, NULL);
+    end(&statement, NULL);
+    return good;
+}
+
+/* The first value that `sql` delivers, as text; empty where there is none. */
+static void ask(adbc_connection *connection, const char *sql, char *answer, size_t size) {
+    struct AdbcStatement statement = {0};
+    struct ArrowArrayStream stream = {0};
+    struct ArrowSchema schema = {0};
+    struct ArrowArray batch = {0};
+    answer[0] = '\0';
+    if (begin(connection, sql, &statement, &stream) && stream.get_schema(&stream, &schema) == 0 &&
+        stream.get_next(&stream, &batch) == 0 && batch.release != NULL && batch.length > 0 && batch.n_children > 0) {
+        const struct ArrowArray *values = batch.children[0];
+        if (schema.children[0]->format[0] == 'l')
+            snprintf(answer, size, "%lld", (long long)((const int64_t *)values->buffers[1])[values->offset]);
+        else if (schema.children[0]->format[0] == 'u') {
+            const int32_t *ends = (const int32_t *)values->buffers[1] + values->offset;
+            snprintf(answer, size, "%.*s", (int)(ends[1] - ends[0]), (const char *)values->buffers[2] + ends[0]);
+        }
+    }
+    if (batch.release != NULL) batch.release(&batch);
+    if (schema.release != NULL) schema.release(&schema);
+    end(&statement, &stream);
 }
 
 static void adbc_facts(void *opened, rp_facts *facts) {
-    (void)opened;
+    static const char *const names[] = {"journal_mode", "synchronous", "cache_size"};
+    char sql[64], answer[64];
+    ask(opened, "SELECT sqlite_version()", answer, sizeof answer);
+    rp_engine_version(facts, answer);
     rp_driver_version(facts, ADBC_DRIVER_VERSION);
     rp_setting(facts, "autocommit", "on");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(sql, sizeof sql, "PRAGMA %s", names[i]);
+        ask(opened, sql, answer, sizeof answer);
+        rp_setting(facts, names[i], answer);
+    }
 }
 
 const rp_adapter rp_adapter_here = {

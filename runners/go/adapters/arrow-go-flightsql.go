@@ -103,13 +103,14 @@ func (d *dialect) Bind(value any) (any, error) {
 }
 
 func (*dialect) Code(thrown error) (code, kind string) {
-	switch of := status.Code(thrown); of {
-	case codes.OK, codes.Unknown:
+	of, ok := status.FromError(thrown)
+	switch {
+	case !ok:
 		return "", ""
-	case codes.Unauthenticated, codes.Unavailable:
-		return of.String(), "connect"
+	case of.Code() == codes.Unauthenticated || of.Code() == codes.Unavailable:
+		return of.Code().String(), "connect"
 	default:
-		return of.String(), ""
+		return of.Code().String(), ""
 	}
 }
 
