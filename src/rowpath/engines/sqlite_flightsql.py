@@ -30,6 +30,7 @@ class SqliteFlightSql(Sqlite):
     title = "SQLite by Flight SQL"
     order = 11
     deployments = ("server",)
+    framed = True  # HTTP/2's windows, settings and pings
     ways = ()
     settles_with = ()  # no path writes
     probe = ProbeFacts()
