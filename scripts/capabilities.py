@@ -157,7 +157,8 @@ def syncs(_adapters: object, _engines: object) -> str:
 
 def _section(section: str, shown: dict[str, str]) -> str:
     adapters = {adapter: seen[section] for adapter, seen in kept()["adapters"].items() if seen[section]}
-    columns = list(dict.fromkeys(column for row in adapters.values() for column in row))
+    fullest = sorted(adapters.values(), key=len, reverse=True)  # its order is that of the suite or the workload
+    columns = list(dict.fromkeys(column for row in fullest for column in row))
     rows = [
         [adapter, *(" / ".join(shown.get(word, word) for word in row.get(column, ["–"])) for column in columns)]
         for adapter, row in adapters.items()

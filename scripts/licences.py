@@ -30,6 +30,7 @@ from rowpath.machine.directories import cache_dir  # noqa: E402
 from rowpath.runners.manifest import toolchain  # noqa: E402
 
 Package = tuple[str, str]  # name, version
+_c: Any = toolchain("c")
 _java: Any = toolchain("java")
 _node: Any = toolchain("node")
 HEAD = """# Licences
@@ -60,7 +61,7 @@ def python_packages() -> Iterator[Package]:
     for file in PYTHON_LOCKS:
         for name, version in re.findall(r"^([A-Za-z0-9._-]+)(?:\[.*?\])?==([^\s;\\]+)", _read(file), re.MULTILINE):
             yield _normal(name), version
-    for wheel in (postgresql_programs.WHEEL, jvm.WHEEL, py_spy.WHEEL, _node.WHEEL):
+    for wheel in (postgresql_programs.WHEEL, jvm.WHEEL, py_spy.WHEEL, _node.WHEEL, _c.ADBC):
         yield wheel.name, wheel.version
 
 

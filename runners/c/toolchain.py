@@ -13,9 +13,9 @@ from pathlib import Path
 from msgspec import structs
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import c_compiler, compiling, postgresql_programs, processes
+from rowpath.machine import c_compiler, compiling, downloads, postgresql_programs, processes
 from rowpath.machine.c_compiler import has_header, library_file
-from rowpath.machine.directories import build_dir
+from rowpath.machine.directories import build_dir, cache_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners import building
@@ -27,6 +27,17 @@ HIDDEN = "-fvisibility=hidden"
 CORE = Path(__file__).parent / "core"
 LIBPQ = "libpq.so.5"
 LIBPQ_REMEDY = "apt-get install libpq-dev"
+ADBC = downloads.Wheel(
+    name="adbc-driver-flightsql",
+    version="1.13.0",
+    sha256={
+        "x86_64": "1199552b5cfe3349554a972c372fcaa2ecfdfac27b942c8ddf8c3bf798690c31",
+        "aarch64": "38886f49e3504c0b226796bcae914cf32293b79104c273459510c36592880749",
+    },
+    platform="manylinux_2_28",
+    wanted=("adbc_driver_flightsql/libadbc_driver_flightsql.so",),
+)
+ADBC_SONAME = "libadbc_driver_flightsql.so.113"  # which the loader looks for
 PRECOMPILER, PRECOMPILER_REMEDY = "ecpg", "apt-get install libecpg-dev"
 COBOL_COMPILER = ("cobc", "-c", "-free", "-O2")
 COBOL_REMEDY = "apt-get install gnucobol3"
@@ -61,6 +72,7 @@ def _built_here(adapter: Adapter, version: str) -> Availability:
         c_compiler.problem()
         or building.refused(adapter, version, "libpq")
         or (_libpq_problem(version) if adapter.build.get("libpq") else None)
+        or (ADBC.availability(ADBC.name, _adbc_library()).problem if adapter.build.get("adbc") else None)
         or compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
         or compiling.lacking("header", adapter.build.get("headers", {}), has_header)
         or building.odbc_problem(adapter, version, library_file)
@@ -115,6 +127,8 @@ def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
     included: list[str] = []
     if adapter.build.get("libpq"):
         included, linked = _libpq(version)
+    if adapter.build.get("adbc"):
+        included, linked = _adbc()
     included += [f"-I{CORE}", *adapter.build.get("compile", ())]
     if "file" in adapter.build.get("odbc", {}):  # else the connection names the driver's file
         included.append(f'-DODBC_LIBRARY="{building.odbc_driver(adapter, version, library_file)}"')
@@ -185,6 +199,23 @@ def _libpq(version: str) -> tuple[list[str], list[str]]:
     return [f"-I{include}"], [str(library / LIBPQ), f"-Wl,-rpath,{library}"]
 
 
+def _adbc_library() -> Path:
+    return cache_dir() / f"{ADBC.name}-{ADBC.version}" / ADBC.wanted[0]
+
+
+def _adbc() -> tuple[list[str], list[str]]:
+    """Compiler and linker arguments for ADBC's driver of Flight SQL, fetched when it is not there."""
+    library = _adbc_library()
+
+    def unpack(folder: Path) -> None:
+        ADBC.unpack(folder)
+        file = folder / ADBC.wanted[0]
+        file.with_name(ADBC_SONAME).symlink_to(file.name)
+
+    downloads.install(library, library.parents[1], lambda: ADBC.availability(ADBC.name, library), unpack)
+    return [f'-DADBC_DRIVER_VERSION="{ADBC.version}"'], [str(library), f"-Wl,-rpath,{library.parent}"]
+
+
 def driver_libraries(adapter: Adapter, version: str) -> list[Path]:
     """The shared libraries that are the driver, those that are there; fetches nothing."""
     if "engine" in adapter.build:
@@ -192,6 +223,8 @@ def driver_libraries(adapter: Adapter, version: str) -> list[Path]:
     files = [library_file(name) for name in adapter.build.get("libraries", {})]
     if "file" in adapter.build.get("odbc", {}):
         files.insert(0, building.odbc_driver(adapter, version, library_file))
+    if adapter.build.get("adbc"):
+        files.append(_adbc_library())
     if adapter.build.get("libpq") and "/" in version:
         files.append(Path(version))
     elif adapter.build.get("libpq"):

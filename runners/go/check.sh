@@ -10,7 +10,7 @@ case ${1-} in
 esac
 # The tags of every adapter's `build.tags`.
 go vet -tags duckdb_arrow ./core ./families/... ./pools/...
-# Each adapter is a program of its own.
-for adapter in adapters/*.go tests/*.go; do
-    go vet -tags duckdb_arrow "$adapter"
+# Each file is a program of its own.
+for program in adapters/*.go tests/*.go tools/*.go; do
+    go vet -tags duckdb_arrow "$program"
 done

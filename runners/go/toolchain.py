@@ -55,6 +55,12 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     return Command((str(program(adapter)), "--adapter", adapter.driver), RUNNING)
 
 
+def server_command(adapter: Adapter, engine: str) -> Command:
+    """How to start the server of that engine, of the adapter's `build.serves`; builds it when it is not there yet."""
+    source = FOLDER / str(adapter.build["serves"][engine])
+    return Command((str(built(source.stem, source)),), RUNNING)
+
+
 def program(adapter: Adapter) -> Path:
     """The adapter's runner, built when it is not there yet."""
     tags = tuple(adapter.build.get("tags", ()))

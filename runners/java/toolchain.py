@@ -107,6 +107,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     drivers = _driver_jars(adapter, version, (path.deployment, path.transport))
     drivers += fetch(_packages(above))
     options = [*jvm.OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={joined([tools, *fetch(TOOLS)])}"]
+    options += adapter.build.get("options", ())
     if path.embedded:
         options += adapter.build.get("embedded_options", {}).get(path.durability, ())
     virtual = jvm.needs_virtual(path)

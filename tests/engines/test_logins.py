@@ -29,6 +29,7 @@ SERVERS = {
     "derby": ("derby", ("sa", "admin")),
     "h2": ("h2", ("ADMIN", "PUBLIC")),
     "hsqldb": ("hsqldb", ("PUBLIC", "ADMIN")),
+    "sqlite-flightsql": ("flight-sql-jdbc", ("root", "admin")),
     "ibmi-stand-in": ("jt400", ("QSECOFR", "QUSER")),
 }
 # The ping server has nothing to log in to: it sends back the bytes that it gets. Servers of a URL are not ours.

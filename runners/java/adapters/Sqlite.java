@@ -22,7 +22,7 @@ import rowpath.jdbc.TextValues;
  * sqlite-jdbc, which carries its own build of SQLite; decimals, dates and times are text in the
  * database.
  */
-public final class Sqlite extends Jdbc {
+public class Sqlite extends Jdbc {
   private static final DateTimeFormatter TIME = DateTimeFormatter.ISO_LOCAL_TIME;
   private static final DateTimeFormatter DATE_TIME =
       new DateTimeFormatterBuilder()

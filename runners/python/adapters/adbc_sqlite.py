@@ -7,12 +7,8 @@ import pyarrow as pa
 from adbc_driver_sqlite import dbapi
 
 from families.adbc.adapter import AdbcAdapter
-from families.arrow.batches import from_text
+from families.sqlite.arrow import SqliteTexts
 from families.sqlite.facts import engine_facts
-from families.text.values import FROM_TEXT
-
-# SQLite has no such types: the values are kept, and arrive, as text.
-KEPT_AS_TEXT = ("decimal", "date", "time", "timestamp")
 
 
 def as_parameter(value):
@@ -20,7 +16,7 @@ def as_parameter(value):
     return format(value, "f") if isinstance(value, Decimal) else value
 
 
-class Adapter(AdbcAdapter):
+class Adapter(SqliteTexts, AdbcAdapter):
     def opened(self):
         connection = dbapi.connect(self.options["path"], autocommit=True)
         pragmas = ["busy_timeout=60000", "journal_mode=WAL", "synchronous=FULL"]
@@ -32,12 +28,6 @@ class Adapter(AdbcAdapter):
 
     def prepare(self, phase, parameters):
         return super().prepare(phase, parameters and [tuple(map(as_parameter, row)) for row in parameters])
-
-    def columns_from_text(self, column):
-        return from_text(column) if column.type in KEPT_AS_TEXT else None
-
-    def rows_from_text(self, column):
-        return FROM_TEXT[column.type] if column.type in KEPT_AS_TEXT else None
 
     def stored(self, table):
         for index, field in enumerate(table.schema):

@@ -160,6 +160,7 @@ class Engine(Dialect, Protocol):
     deployments: tuple[str, ...]
     durabilities: tuple[str, ...] = ("full", "none")  # the first is the default
     order: int = 90  # its place in lists: by this number, then by name
+    framed: bool = False  # both sides send frames that answer nothing: turns on the wire are no round trips
     is_floor: bool = False  # no engine at all: its paths cost what every path costs
     server_warm_s: float = 0.0  # the least time to warm a fresh server up through each of its paths (a JVM compiles)
     listens: bool = False  # its server can listen on an address that other hosts reach (`Place.listen`)

@@ -213,12 +213,16 @@ class VerificationPass:
         single_calls = self._settle(work, settling)
         observed = self._observe(work, settling, operations, single_calls)
         payload = prepared_workload.expected.payload_bytes(work.phase, 0, operations)
+        counts = observed.counts
+        if self._counting and ENGINES[self._planned.path.engine].framed:
+            counts = counts | {"round_trips": None}
+            observed.sources["round_trips"] = "unknown: frames that answer nothing cross at any time"
         counted = CountedRecord(
             operations=observed.reply.operations,
             payload_bytes=payload,
             shape=OperationShape(*prepared_workload.expected.shape(work.phase)) if work.phase.kind == "query" else None,
             method=observed.sources,
-            **observed.counts,
+            **counts,
         )
         self._context.write(counted, -1, self._planned, name)
         if observed.reply.failed:

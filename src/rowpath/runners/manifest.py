@@ -185,6 +185,13 @@ class Toolchain(Protocol):
         """What the driver's own package has of it; fetches and builds nothing."""
 
 
+class ServerToolchain(Toolchain, Protocol):
+    """What the module of a language offers that an engine's server is written in."""
+
+    def server_command(self, adapter: Adapter, engine: str) -> Command:
+        """How to start the server of that engine, one of the adapter's `build.serves`; builds it where needed."""
+
+
 _external: list[Adapter] = []
 _external_languages: dict[str, Manifest] = {}
 

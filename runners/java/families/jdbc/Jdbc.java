@@ -163,6 +163,11 @@ public abstract class Jdbc implements Adapter {
     return statementMode().equals("bound");
   }
 
+  /** Whether the driver must prepare a text, because it takes an unprepared query for an update. */
+  protected boolean preparesTexts() {
+    return false;
+  }
+
   /**
    * The driver's bulk way {@code way} (the coordinate {@code bulk}); JDBC's {@code batch} unless an
    * adapter has its own.
@@ -284,6 +289,9 @@ public abstract class Jdbc implements Adapter {
 
   private Operation statement(Phase phase, Object[][] rows, RowLoop<ResultSet> loop, int fetchSize)
       throws SQLException {
+    if (statementMode().equals("text") && preparesTexts()) {
+      return new Statements.PreparedText(connection, texts(phase, rows), loop);
+    }
     if (statementMode().equals("text")) {
       Statement statement = connection.createStatement();
       statement.setFetchSize(fetchSize);

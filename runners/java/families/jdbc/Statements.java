@@ -92,6 +92,17 @@ final class Statements {
     }
   }
 
+  /** {@code text}, prepared on each execution. */
+  record PreparedText(Connection connection, String[] texts, RowLoop<ResultSet> loop)
+      implements Operation {
+    @Override
+    public void run(int row, SampleCounters counters) throws Exception {
+      try (PreparedStatement statement = connection.prepareStatement(texts[row])) {
+        take(statement.executeQuery(), loop, counters);
+      }
+    }
+  }
+
   /** {@code size} rows at once. */
   record Stored(Bulk bulk, Object[][] rows, int size) implements Operation {
     @Override

@@ -57,9 +57,9 @@ class Sqlite(backups.BackupWays):
 
     name = "sqlite"
     title = "SQLite"
-    ways = ("vacuum-into", "api")
+    ways: tuple[str, ...] = ("vacuum-into", "api")
     order = 10
-    deployments = ("embedded",)
+    deployments: tuple[str, ...] = ("embedded",)
     integers = dict.fromkeys((16, 32, 64), "INTEGER")
     # DECIMAL and TIMESTAMP would get NUMERIC affinity, which turns them into floating point: they are kept as text.
     types = {
@@ -76,7 +76,7 @@ class Sqlite(backups.BackupWays):
         "time": "TEXT",
         "timestamp": "TEXT",
     }
-    settles_with = ("PRAGMA wal_checkpoint(TRUNCATE)",)  # the log goes back into the main file
+    settles_with: tuple[str, ...] = ("PRAGMA wal_checkpoint(TRUNCATE)",)  # the log goes back into the main file
     identity_words = ""  # it is the row id
     identity_is_key = True
     slow_query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
