@@ -26,7 +26,7 @@ from hatchling.builders.wheel import WheelBuilder
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
-from rowpath.errors import RowpathError  # noqa: E402
+from rowpath.errors import InternalError, RowpathError  # noqa: E402
 from rowpath.machine import c_compiler, c_tools, compiling, downloads, postgresql_programs, processes  # noqa: E402
 from rowpath.machine.directories import cache_dir  # noqa: E402
 from rowpath.model.availability import Availability  # noqa: E402
@@ -50,8 +50,9 @@ SQLITE_OPTIONS = [
     f"-DSQLITE_{option}"
     for option in ("ENABLE_FTS4", "ENABLE_FTS5", "ENABLE_RTREE", "ENABLE_DBSTAT_VTAB", "ENABLE_MATH_FUNCTIONS")
 ]
-# Of the linker's start file and of the C library's static part nothing stays in a program: start.c, old_libc.c.
-LINKED = ("-Wl,--build-id=none", "-Wl,--strip-debug", "-lm", "-ldl")
+LINKED = ("-s", "-Wl,--build-id=none", "-Wl,--print-map", "-lm", "-ldl")
+# What a linker adds by itself, in its map: parts of the C library, and Zig's library with its own slower memcpy.
+ADDED = r"(crt1\.o|libc_nonshared\.a|libcompiler_rt\.a)\S*:\(\.(text|rodata|data|bss)"
 PROGRAM = ("-fPIE", "-pie", "-Wl,-e,rp_start")
 LIBRARY = ("-fPIC", "-shared")
 _c: Any = toolchain("c")
@@ -130,8 +131,8 @@ def compile_program(program: Adapter, into: Path) -> None:
             sources.append(LOADING)
             included += [f"-I{scratch}", "-Dmain=rp_main"]
         every = map(str, [*sources, *sorted(_c.CORE.glob("*.c")), START, OLD_LIBC])
-        arguments = [_c.HIDDEN, f"-I{_c.CORE}", *included, *every, *PROGRAM, "-pthread", *LINKED, "-o", str(made)]
-        c_compiler.run(arguments, made.name)
+        arguments = [_c.HIDDEN, f"-I{_c.CORE}", *included, *every, *PROGRAM]
+        _compile(arguments, made)
 
 
 def compile_tool(name: str, into: Path) -> None:
@@ -139,14 +140,19 @@ def compile_tool(name: str, into: Path) -> None:
     library = name in c_tools.LIBRARIES
     sources = [*c_tools.sources(name), OLD_LIBC, *([] if library else [START])]
     shape = LIBRARY if library else PROGRAM
-    c_compiler.run([*map(str, sources), *shape, "-pthread", *LINKED, "-o", str(into / name)], name)
+    _compile([*map(str, sources), *shape], into / name)
 
 
 def compile_sqlite(into: Path) -> None:
     """SQLite's amalgamation as a library."""
     sources = [str(sqlite_source()), str(OLD_LIBC)]
-    arguments = [*SQLITE_OPTIONS, *sources, *LIBRARY, f"-Wl,-soname,{SQLITE}", "-pthread", *LINKED]
-    c_compiler.run([*arguments, "-o", str(into / SQLITE)], SQLITE)
+    _compile([*SQLITE_OPTIONS, *sources, *LIBRARY, f"-Wl,-soname,{SQLITE}"], into / SQLITE)
+
+
+def _compile(arguments: list[str], made: Path) -> None:
+    printed = c_compiler.run([*arguments, "-pthread", *LINKED, "-o", str(made)], made.name)
+    if added := re.search(ADDED, printed):
+        raise InternalError(f"{made.name} holds code of {added[1]}", f"write it in {OLD_LIBC.relative_to(ROOT)}")
 
 
 def sqlite_source() -> Path:

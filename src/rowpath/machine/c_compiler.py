@@ -87,10 +87,10 @@ def _version(compiler: tuple[str, ...]) -> str:
         raise EnvironmentMissing(f"the C compiler {shlex.join(compiler)} does not start: {error}", REMEDY) from error
 
 
-def run(arguments: Sequence[str], what: str) -> None:
-    """Compile, or link, with FLAGS. InternalError when it fails."""
+def run(arguments: Sequence[str], what: str) -> str:
+    """Compile, or link, with FLAGS; what the compiler prints. InternalError when it fails."""
     named = f'-DRP_COMPILER_FLAGS="{shlex.quote(" ".join(FLAGS))[1:-1]}"'
-    compiling.run([*words(), *FLAGS, named, *arguments], f"{what} does not compile", REMEDY)
+    return compiling.run([*words(), *FLAGS, named, *arguments], f"{what} does not compile", REMEDY)
 
 
 def built(
