@@ -41,6 +41,7 @@ ZIG = downloads.Wheel(
     platform="manylinux_2_12",
     wanted=("ziglang/",),
 )
+ZIG_CACHE = cache_dir() / "build" / f"{ZIG.name}-{ZIG.version}"
 # The adapters that need no header but libpq's, whose licence lets it be used.
 DRIVERS = ("null", "ping", "drain", "raw", "sqlite", "libpq", "file", "file-per-record", "libmariadb")
 CALL = r"\b((?:PQ[a-z]|mysql_|sqlite3_)\w+)\s*\("  # of a client library
@@ -71,9 +72,9 @@ class Builder(WheelBuilder):
         return super().get_default_build_data() | mine
 
 
-def build(into: Path, zig_cache: Path) -> Path:
-    """The wheel, in this folder."""
-    os.environ |= {"ZIG_GLOBAL_CACHE_DIR": str(zig_cache), "ZIG_LOCAL_CACHE_DIR": str(zig_cache)}
+def build(into: Path, objects: Path) -> Path:
+    """The wheel, in this folder. `objects`: where Zig keeps what it has compiled of the sources."""
+    os.environ |= {"ZIG_GLOBAL_CACHE_DIR": str(ZIG_CACHE), "ZIG_LOCAL_CACHE_DIR": str(objects)}
     os.environ["CC"] = shlex.join((str(zig()), "cc", "-target", f"x86_64-linux-gnu.{C_LIBRARY}"))
     os.environ.pop("ROWPATH_POSTGRESQL", None)
     with tempfile.TemporaryDirectory() as scratch:
@@ -183,8 +184,7 @@ def main() -> int:
     chosen = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as fresh:
-            usual = cache_dir() / "build" / f"{ZIG.name}-{ZIG.version}"
-            wheel = build(chosen.folder, Path(fresh) if chosen.anew else usual)
+            wheel = build(chosen.folder, Path(fresh) if chosen.anew else ZIG_CACHE)
     except RowpathError as error:
         print(f"error: {error.message}\n\nhint: {error.hint}", file=sys.stderr)
         return error.exit_code
