@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.wheel import WheelBuilder
+from typing_extensions import override
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
@@ -29,7 +30,6 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 from rowpath.errors import InternalError, RowpathError  # noqa: E402
 from rowpath.machine import c_compiler, c_tools, compiling, downloads, postgresql_programs, processes  # noqa: E402
 from rowpath.machine.directories import cache_dir  # noqa: E402
-from rowpath.model.availability import Availability  # noqa: E402
 from rowpath.runners.manifest import Adapter, load_manifest, toolchain  # noqa: E402
 
 C_LIBRARY = "2.28"  # of glibc, what the wheel needs at least: PostgreSQL's wheel, NumPy and SciPy need as much
@@ -66,6 +66,7 @@ class Builder(WheelBuilder):
 
     programs = ""  # the folder that holds them
 
+    @override
     def get_default_build_data(self) -> dict[str, Any]:
         """The usual, and the programs."""
         mine = {"tag": TAG, "pure_python": False, "force_include": {self.programs: "rowpath/data/precompiled"}}
@@ -128,9 +129,10 @@ def compile_program(program: Adapter, into: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         if called:
             lines = (f"CALL({place}, {name})\n" for place, name in enumerate(called))
-            (Path(scratch) / "calls.h").write_text("".join(lines), encoding="utf-8")
+            calls = Path(scratch) / "calls.h"
+            calls.write_text("".join(lines), encoding="utf-8")
             sources.append(LOADING)
-            included += [f"-I{scratch}", "-Dmain=rp_main"]
+            included += [f'-DRP_CALLS="{calls}"', "-Dmain=rp_main"]
         every = map(str, [*sources, *sorted(_c.CORE.glob("*.c")), START, OLD_LIBC])
         arguments = [_c.HIDDEN, f"-I{_c.CORE}", *included, *every, *PROGRAM]
         _compile(arguments, made)

@@ -1,4 +1,4 @@
-"""The wheel: built, installed beside the controller's dependencies, used away from the clone, with a compiler or not."""
+"""The wheel: built, installed beside the controller's dependencies, used elsewhere, with and without a compiler."""
 
 from __future__ import annotations
 

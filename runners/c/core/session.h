@@ -30,7 +30,7 @@ struct rp_facts {
     rp_writer libraries, settings;
 };
 
-/* The file of the client library that a program of the wheel has loaded; a program that is linked with it names none. */
+/* The file of the client library, where a program of the wheel has loaded it. */
 void rp_loaded_library(rp_facts *facts);
 
 /* One connection and who uses it. */

@@ -1,7 +1,7 @@
 /* The begin of a program of the wheel: loads its client library by the path that `--library` names, then starts the
    runner. Each function of the library is called through a place in `rp_calls`, as one of a linked library is.
 
-   The build writes calls.h: a line CALL(place, name) for each, and CALLS, their number. */
+   The build writes the file RP_CALLS: a line CALL(place, name) for each. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define CALL(place, name) #name,
 static const char *const names[] = {
-#include "calls.h"
+#include RP_CALLS
 };
 #undef CALL
 
@@ -21,7 +21,7 @@ static const char *const names[] = {
     ".globl " #name "\n.hidden " #name "\n.type " #name ", @function\n" #name ": jmp *rp_calls + 8 * " #place          \
     "(%rip)\n.size " #name ", . - " #name "\n"
 __asm__(".text\n"
-#include "calls.h"
+#include RP_CALLS
 );
 #undef CALL
 
