@@ -18,7 +18,7 @@ BESIDE = --ignore=tests/measuring --ignore=tests/hosts
 # every case on every path.
 CHANGED = --changed-only $(AGAIN)
 
-.PHONY: run test test-fast test-all test-changed fuzz check bench docs docs-site docs-results setup lock clean help
+.PHONY: run test test-fast test-all test-changed fuzz check bench wheel docs docs-site docs-results setup lock clean help
 
 run: ## run the experiment `tour`
 	@./rowpath run tour
@@ -52,6 +52,9 @@ check: setup ## formatters, linters, types, compilers' warnings
 
 bench: setup ## the figures that Rowpath itself must reach
 	@$(PYTHON) -m bench
+
+wheel: setup ## the wheel with the C runner compiled in it, in dist/ (needs cargo)
+	@$(PYTHON) scripts/build_wheel.py
 
 docs: setup ## renew the generated blocks of the documents, completions and the manual page
 	@$(PYTHON) scripts/docs_tables.py

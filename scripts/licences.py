@@ -24,6 +24,8 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "licences.md"
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
+from scripts.build_wheel import ZIG  # noqa: E402
+
 from rowpath.explain import py_spy  # noqa: E402
 from rowpath.machine import jvm, maven, postgresql_programs  # noqa: E402
 from rowpath.machine.directories import cache_dir  # noqa: E402
@@ -35,10 +37,11 @@ _java: Any = toolchain("java")
 _node: Any = toolchain("node")
 HEAD = """# Licences
 
-Rowpath itself is Apache-2.0 and contains none of these packages. Only its completions for shells, in `share/`, hold
-text of shtab's, and are MPL-2.0. Rowpath fetches packages for the paths that need them, each pinned by a hash in a lock
-file; some only on [request](engines.md#engines-by-hand-rowpath-engine). Debian's packages carry their licences in
-`/usr/share/doc`. `scripts/licences.py` writes this page of what each package says of itself.
+Rowpath itself is Apache-2.0 and contains none of these packages, but for what `NOTICE` names of its wheel, and its
+completions for shells, in `share/`: they hold text of shtab's, and are MPL-2.0. Rowpath fetches packages for the paths
+that need them, each pinned by a hash in a lock file; some only on
+[request](engines.md#engines-by-hand-rowpath-engine). Debian's packages carry their licences in `/usr/share/doc`.
+`scripts/licences.py` writes this page of what each package says of itself.
 """
 # How the text of a licence begins or what only it says, most particular first.
 TEXTS = {
@@ -61,7 +64,7 @@ def python_packages() -> Iterator[Package]:
     for file in PYTHON_LOCKS:
         for name, version in re.findall(r"^([A-Za-z0-9._-]+)(?:\[.*?\])?==([^\s;\\]+)", _read(file), re.MULTILINE):
             yield _normal(name), version
-    for wheel in (postgresql_programs.WHEEL, jvm.WHEEL, py_spy.WHEEL, _node.WHEEL, _c.ADBC):
+    for wheel in (postgresql_programs.WHEEL, jvm.WHEEL, py_spy.WHEEL, _node.WHEEL, _c.ADBC, ZIG):
         yield wheel.name, wheel.version
 
 

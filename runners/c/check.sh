@@ -20,7 +20,7 @@ esac
 for compiler in gcc clang; do
     command -v "$compiler" >/dev/null || continue
     set -- "$compiler" -std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -fsyntax-only -DRP_COMPILER_FLAGS='""' \
-        -Icore -Itools $(printf -- '-I%s ' families/*) -I"$include"
+        -DRP_CALLS='"../tests/calls.h"' -Icore -Itools $(printf -- '-I%s ' families/*) -I"$include"
     "$@" $(find . ../../tests/hosts -name '*.c' ! -name libmariadbd.c)
     "$@" -DEMBEDDED_LIBRARY adapters/libmariadbd.c families/mysql/*.c families/mysql_connection/*.c
 done

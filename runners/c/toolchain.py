@@ -1,6 +1,7 @@
 """C: one executable per adapter, its families and one static core, compiled with the system's C compiler.
 
 Embedded SQL becomes C by PostgreSQL's precompiler first; COBOL subprograms become objects by GnuCOBOL's compiler.
+Without a compiler some adapters come compiled in the wheel: these load their client library by its path.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from rowpath.runners.manifest import Adapter, Command, DriverFacts, family_folde
 
 # A driver's library must not take our function for its own of the same name (libmariadbd has a my_open, too).
 HIDDEN = "-fvisibility=hidden"
-CORE = Path(__file__).parent / "core"
+FOLDER = Path(__file__).parent
+CORE = FOLDER / "core"
 LIBPQ = "libpq.so.5"
 LIBPQ_REMEDY = "apt-get install libpq-dev"
 ADBC = downloads.Wheel(
@@ -68,22 +70,35 @@ def programs(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
 
 
 def _built_here(adapter: Adapter, version: str) -> Availability:
+    from_wheel = precompiled(adapter) is not None
     problem = (
-        c_compiler.problem()
+        (None if from_wheel else c_compiler.problem())
         or building.refused(adapter, version, "libpq")
-        or (_libpq_problem(version) if adapter.build.get("libpq") else None)
+        or (_libpq_problem(version, from_wheel) if adapter.build.get("libpq") else None)
         or (ADBC.availability(ADBC.name, _adbc_library()).problem if adapter.build.get("adbc") else None)
-        or compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
-        or compiling.lacking("header", adapter.build.get("headers", {}), has_header)
+        or compiling.lacking("library", adapter.build.get("libraries", {}), _loaded if from_wheel else library_file)
+        or (None if from_wheel else compiling.lacking("header", adapter.build.get("headers", {}), has_header))
         or building.odbc_problem(adapter, version, library_file)
         or missing_program(adapter)
     )
     return Availability.of(f"C adapter {adapter.driver}", problem)
 
 
-def _libpq_problem(version: str) -> tuple[str, str] | None:
+def precompiled(adapter: Adapter) -> Path | None:
+    """The wheel's build of one of our adapters' programs; None where a compiler makes it, or the wheel has none."""
+    source = source_file(adapter)
+    return c_compiler.precompiled(source.stem) if source.is_relative_to(FOLDER) else None
+
+
+def _loaded(name: str) -> Path | None:
+    """The client library that a program of the wheel loads: the machine's, else the one that the wheel brings."""
+    return building.system_library(name) or c_compiler.precompiled(name)
+
+
+def _libpq_problem(version: str, from_wheel: bool) -> tuple[str, str] | None:
     file = Path(version)
-    if "/" in version and not file.with_name(LIBPQ).is_file():  # the loader looks for that name
+    # The system's loader looks for that name.
+    if "/" in version and not from_wheel and not file.with_name(LIBPQ).is_file():
         return f"no {LIBPQ} in {file.parent}", f"ln -s {file.name} {file.with_name(LIBPQ)}"
     return postgresql_programs.availability_tls().problem if version == postgresql_programs.VERSION_TLS else None
 
@@ -110,7 +125,8 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
                     wanted.append(variant)
     # What the executables share comes first, or each would make it.
     fetched = {version for program, version, _statement in wanted if program.build.get("libpq")}
-    processes.side_by_side([_core, *(functools.partial(_libpq, version) for version in sorted(fetched))])
+    core = [] if c_compiler.problem() else [_core]
+    processes.side_by_side([*core, *(functools.partial(_libpq_folder, version) for version in sorted(fetched))])
     processes.side_by_side((functools.partial(executable, *variant) for variant in wanted), compiling.AT_ONCE)
 
 
@@ -118,30 +134,45 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path."""
     thread = ("--thread", path.get("thread")) if path.get("thread") != "none" else ()
     program = programs(adapter, path)[0]
-    return Command((str(executable(program, version, path.statement)), "--adapter", adapter.driver, *thread))
+    libraries = _libraries_to_load(program, version) if precompiled(program) else ()
+    loading = (word for file in libraries for word in ("--library", str(file)))
+    return Command((str(executable(program, version, path.statement)), *loading, "--adapter", adapter.driver, *thread))
+
+
+def _libraries_to_load(adapter: Adapter, version: str) -> list[Path]:
+    """Those of a program of the wheel."""
+    if adapter.build.get("libpq"):
+        return [Path(version) if "/" in version else _libpq_folder(version) / LIBPQ]
+    return [file for name in adapter.build.get("libraries", {}) if (file := _loaded(name))]
 
 
 def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
     """The adapter's runner, built when it is not there yet; embedded SQL is built again for each statement mode."""
+    if file := precompiled(adapter):
+        return c_compiler.taken(file)
     linked = [f"-l:{library}" for library in adapter.build.get("libraries", {})]
     included: list[str] = []
     if adapter.build.get("libpq"):
         included, linked = _libpq(version)
     if adapter.build.get("adbc"):
         included, linked = _adbc()
-    included += [f"-I{CORE}", *adapter.build.get("compile", ())]
+    included += adapter.build.get("compile", ())
     if "file" in adapter.build.get("odbc", {}):  # else the connection names the driver's file
         included.append(f'-DODBC_LIBRARY="{building.odbc_driver(adapter, version, library_file)}"')
-    source = source_file(adapter)
+    (source, *units), folders = parts(adapter)
     if adapter.build.get("ecpg"):
         printed = compiling.run([PRECOMPILER, "--version"], f"{PRECOMPILER} prints no version", PRECOMPILER_REMEDY)
         included.append(f'-DECPG_VERSION="{printed.partition(") ")[2].split()[0]}"')
         source = _precompiled(source, statement)
     linked += [*adapter.build.get("link", ()), "-lm"]
+    return _built(adapter.driver, [source, *units, *_cobol(adapter)], [*included, *folders, HIDDEN], linked)
+
+
+def parts(adapter: Adapter) -> tuple[list[Path], list[str]]:
+    """The sources that are the adapter's program beside the core, its own first; the arguments that name headers."""
     families = family_folders(adapter)
-    included += [*(f"-I{folder}" for folder in families), HIDDEN]
     units = [unit for folder in families for unit in sorted(folder.glob("*.c"))]
-    return _built(adapter.driver, [source, *units, *_cobol(adapter)], included, linked)
+    return [source_file(adapter), *units], [f"-I{folder}" for folder in (CORE, *families)]
 
 
 def _precompiled(source: Path, statement: str) -> Path:
@@ -187,16 +218,24 @@ def codec_trial() -> Path:
 def _libpq(version: str) -> tuple[list[str], list[str]]:
     """Compiler and linker arguments for libpq: of the PostgreSQL in use, or (same headers) with TLS."""
     prefix = postgresql_programs.install()
-    include, library = prefix / "include", prefix / "lib"
+    include = prefix / "include"
     if not (include / "libpq-fe.h").is_file():  # a system's own prefix has its headers elsewhere
-        include, library = _pg_config(prefix, "--includedir"), _pg_config(prefix, "--libdir")
+        include = _pg_config(prefix, "--includedir")
     if not (include / "libpq-fe.h").is_file():
         raise EnvironmentMissing(f"no libpq-fe.h in {include}", LIBPQ_REMEDY)
-    if "/" in version:
-        library = Path(version).parent
-    elif version == postgresql_programs.VERSION_TLS:
-        library = postgresql_programs.install_tls() / "lib"
+    library = _libpq_folder(version)
     return [f"-I{include}"], [str(library / LIBPQ), f"-Wl,-rpath,{library}"]
+
+
+def _libpq_folder(version: str) -> Path:
+    """Where that libpq is, fetched when it is not there yet."""
+    if "/" in version:
+        return Path(version).parent
+    if version == postgresql_programs.VERSION_TLS:
+        return postgresql_programs.install_tls() / "lib"
+    prefix = postgresql_programs.install()
+    library = prefix / "lib"
+    return library if (library / LIBPQ).is_file() else _pg_config(prefix, "--libdir")
 
 
 def _adbc_library() -> Path:
@@ -220,7 +259,8 @@ def driver_libraries(adapter: Adapter, version: str) -> list[Path]:
     """The shared libraries that are the driver, those that are there; fetches nothing."""
     if "engine" in adapter.build:
         return [file for program in programs(adapter) for file in driver_libraries(program, version)]
-    files = [library_file(name) for name in adapter.build.get("libraries", {})]
+    find = _loaded if precompiled(adapter) else library_file
+    files = [find(name) for name in adapter.build.get("libraries", {})]
     if "file" in adapter.build.get("odbc", {}):
         files.insert(0, building.odbc_driver(adapter, version, library_file))
     if adapter.build.get("adbc"):

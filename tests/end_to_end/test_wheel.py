@@ -1,50 +1,69 @@
-"""The wheel: built, installed beside the controller's dependencies, and used away from the clone."""
+"""The wheel: built, installed beside the controller's dependencies, used elsewhere, with and without a compiler."""
 
 from __future__ import annotations
 
-import shutil
+import json
+import os
+import re
+import sqlite3
 import subprocess
 import sys
+import tempfile
 import venv
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.end_to_end.command import ROOT, SQLITE_PYTHON, called, records, rowpath, write_experiment
-
-SOURCES = (
-    "src",
-    "runners",
-    "workloads",
-    "experiments",
-    "claims",
-    "schemas",
-    "share",
-    "pyproject.toml",
-    "README.md",
-    "LICENSE",
+from rowpath.machine import postgresql_programs
+from rowpath.machine.counters import syncs
+from tests.end_to_end.command import (
+    POSTGRESQL_C,
+    ROOT,
+    SQLITE_C,
+    SQLITE_PYTHON,
+    called,
+    records,
+    rowpath,
+    write_experiment,
 )
+from tests.runners.protocol.talk import on_sqlite, sqlite_file
+from tests.script import script
+
 AT_ONCE = ("--wait-for-quiet", "0s")  # other tests run beside it
-JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", ".*cache")
+ODBC = 'engine = "sqlite", language = "c", driver = "libsqliteodbc"'
+WITHOUT_COMPILER = (
+    SQLITE_C,
+    POSTGRESQL_C,
+    'engine = "mariadb", language = "c", driver = "libmariadb", transport = "unix"',
+    'engine = "file", language = "c"',
+    'engine = "null", language = "c", driver = "ping", transport = "tcp"',
+)
+COMPILERS = re.compile(r"(.*-)?(cc|gcc|g\+\+|c\+\+|cpp|clang(\+\+)?|[cg]99|c89|ar|as|ld(\.\w+)?)(-[\d.]+)?")
+OTHERS = re.compile(r"java.*|mvn.*|node.*|npm|npx|go|cargo|rustc|mono.*|mcs|cobc|ecpg|pg_config|mariadb_config")
+PRECOMPILED = "rowpath/data/precompiled/"
+MOST_BYTES = 20_000_000
+
+
+def built(folder: Path, *options: str) -> Path:
+    """The wheel, built into that folder."""
+    command = [sys.executable, ROOT / "scripts" / "build_wheel.py", folder, *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return next(folder.glob("rowpath-*.whl"))
+
+
+@pytest.fixture(name="wheel", scope="module")
+def wheel_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program `rowpath` of an environment that holds the wheel; it borrows our libraries, not our sources."""
-    folder = tmp_path_factory.mktemp("wheel")
-    clone = folder / "clone"
-    clone.mkdir()
-    for name in SOURCES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, clone / name, ignore=JUNK)
-        else:
-            shutil.copy(ROOT / name, clone / name)
-    done = _build(clone, folder / "dist")
-    if "No matching distribution found for hatchling" in done.stderr:
-        pytest.skip("there is no hatchling and no way to fetch it")
-    assert done.returncode == 0, done.stdout + done.stderr
-    wheel = next((folder / "dist").glob("rowpath-*.whl"))
-    environment = folder / "environment"
+    environment = tmp_path_factory.mktemp("installed") / "environment"
     venv.create(environment, with_pip=False)
     packages = next((environment / "lib").glob("python*")) / "site-packages"
     ours = next(path for path in map(Path, sys.path) if path.name == "site-packages")
@@ -58,13 +77,97 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment / "bin" / "rowpath"
 
 
-def _build(clone: Path, into: Path) -> subprocess.CompletedProcess[str]:
-    options = ["--no-deps", "--quiet", "--disable-pip-version-check", "--wheel-dir", str(into)]
-    here = subprocess.run([sys.executable, "-c", "import hatchling"], capture_output=True, check=False).returncode == 0
-    if here:
-        options.append("--no-build-isolation")
-    command = [sys.executable, "-m", "pip", "wheel", str(clone), *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.fixture
+def alone() -> Iterator[dict[str, str]]:
+    """An environment without compilers and other languages, and with a cache that holds PostgreSQL's programs only."""
+    with tempfile.TemporaryDirectory(prefix="rowpath-alone-") as folder:
+        programs, cache = Path(folder) / "bin", Path(folder) / "cache"
+        for made in (programs, cache):
+            made.mkdir()
+        Path(folder).chmod(0o755)  # as root, servers run as another user
+        for program in (file for place in os.get_exec_path() if Path(place).is_dir() for file in Path(place).iterdir()):
+            left_out = COMPILERS.fullmatch(program.name) or OTHERS.fullmatch(program.name)
+            if not left_out and not (programs / program.name).is_symlink():
+                (programs / program.name).symlink_to(program)
+        home = postgresql_programs.install().parents[1]
+        (cache / home.name).symlink_to(home)
+        yield {"PATH": str(programs), "JAVA_HOME": "", "CC": "", "PYTHONPATH": "", "ROWPATH_CACHE": str(cache)}
+
+
+def test_built_twice_it_has_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
+    assert wheel.stat().st_size <= MOST_BYTES
+    assert built(tmp_path, "--anew").read_bytes() == wheel.read_bytes()
+
+
+def test_every_part_of_others_is_named_with_its_licence(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        notice = archive.read(next(name for name in names if name.endswith("/licenses/NOTICE"))).decode()
+        texts = b"\n".join(archive.read(name) for name in names)
+        library = archive.read(f"{PRECOMPILED}libsqlite3.so.0")
+    listed = re.findall(r"^In: ((?:.+\n)(?:  .+\n)*)", notice, re.MULTILINE)
+    files = [name for line in listed for name in re.split(r",\s*", line.strip())]
+    assert sorted(files) == sorted(name.removeprefix(PRECOMPILED) for name in names if name.startswith(PRECOMPILED))
+    parts = re.findall(r"^Part: (\S+) (\S+), .+\nIn: .+\nLicence: (.+)$", notice, re.MULTILINE)
+    sqlite, postgresql = parts
+    assert sqlite == ("SQLite", script("build_wheel").sqlite_version(), "public domain")
+    assert sqlite[1].encode() + b"\0" in library
+    assert postgresql == ("PostgreSQL", postgresql_programs.VERSION, "PostgreSQL")
+    assert not re.search(rb"under the terms of the GNU (Lesser |Library )?General Public", texts)
+
+
+def test_without_a_compiler_the_c_runner_measures(installed: Path, tmp_path: Path, alone: dict[str, str]) -> None:
+    experiment = write_experiment(
+        tmp_path, [*WITHOUT_COMPILER, ODBC], sets=1, rounds=1, phases=["scan.read", "null.nothing"]
+    )
+    export = tmp_path / "r.json"
+    options = ("-o", "run", "--gate", "--export-json", export, *AT_ONCE)
+    done = rowpath("run", experiment, *options, program=(str(installed),), cwd=tmp_path, added=alone)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (dropped,) = json.loads(export.read_text())["dropped"]
+    assert (dropped["path"]["driver"], dropped["reason"]) == ("libsqliteodbc", "no C compiler (cc)")
+    facts = [record["facts"] for record in records(tmp_path / "run", "facts")]
+    loaded = {name: file for each in facts for name, file in each["libraries"].items() if file.startswith("/")}
+    assert {name.partition(".")[0] for name in loaded} == {"libsqlite3", "libpq", "libmariadb"}
+    assert all(Path(file).is_file() for file in loaded.values())
+    assert len(facts) == len(WITHOUT_COMPILER)
+    (run,) = records(tmp_path / "run", "run")
+    assert run["methods"]["syncs"] == syncs.METHOD
+
+
+def test_without_a_compiler_a_sqlite_file_is_probed(installed: Path, tmp_path: Path, alone: dict[str, str]) -> None:
+    file = tmp_path / "own.db"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER NOT NULL, b TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", ((number, f"row {number}") for number in range(1000)))
+    connection.close()
+    words = ("probe", f"sqlite://{file}", "--query", "SELECT a, b FROM t", "--driver=sqlite", "--budget", "5s", "-o")
+    done = rowpath(*words, "run", program=(str(installed),), cwd=tmp_path, added=alone)
+    assert done.returncode == 0, done.stderr
+    assert {path["coordinates"]["language"] for path in records(tmp_path / "run", "path")} == {"c"}
+    assert all(sample["touch_ok"] for sample in records(tmp_path / "run", "sample"))
+
+
+def test_a_program_loads_the_library_that_is_named(installed: Path, tmp_path: Path) -> None:
+    programs = next((installed.parents[1] / "lib").glob("python*")) / "site-packages" / PRECOMPILED
+    file = sqlite_file(tmp_path)
+
+    def answers(library: str) -> list[dict[str, Any]]:
+        command = [programs / "sqlite", "--library", library, "--adapter", "sqlite"]
+        asked = [{"type": "hello", "protocol": [3, 0], "codec": 2, "requires": [], "adapter": "sqlite"}]
+        asked += [{"type": "open", "options": on_sqlite(file)}, {"type": "facts"}]
+        lines = "".join(json.dumps(message | {"id": number}) + "\n" for number, message in enumerate(asked))
+        done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
+        return [*map(json.loads, done.stdout.splitlines()), {"stderr": done.stderr}]
+
+    own = str(programs / "libsqlite3.so.0")
+    *_, facts, _ = answers(own)
+    assert (facts["driver_version"], facts["libraries"]) == (
+        script("build_wheel").sqlite_version(),
+        {"libsqlite3.so.0": own},
+    )
+    assert "cannot open shared object file" in answers("/nonexistent/libsqlite3.so")[-1]["stderr"]
+    assert "is too old: it has no sqlite3_" in answers("libm.so.6")[-1]["stderr"]
 
 
 def test_it_is_away_from_the_clone(installed: Path, tmp_path: Path) -> None:

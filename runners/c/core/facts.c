@@ -21,6 +21,10 @@ void rp_library(rp_facts *facts, const char *name, const char *version) {
     rp_write_text(&facts->libraries, name, version != NULL ? version : "");
 }
 
+__attribute__((weak)) void rp_loaded_library(rp_facts *facts) {
+    (void)facts;
+}
+
 void rp_setting(rp_facts *facts, const char *name, const char *value) {
     rp_write_text(&facts->settings, name, value != NULL ? value : "");
 }

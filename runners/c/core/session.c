@@ -232,6 +232,7 @@ static bool facts(rp_session *session, const rp_json *request, rp_writer *reply)
     rp_write_open(&found.libraries, NULL, '{');
     rp_write_open(&found.settings, NULL, '{');
     session->adapter->facts(session->clients->connection, &found);
+    rp_loaded_library(&found);
     rp_write_close(&found.libraries, '}');
     rp_write_close(&found.settings, '}');
     rp_write_text(reply, "driver_version", found.driver_version);

@@ -30,6 +30,9 @@ struct rp_facts {
     rp_writer libraries, settings;
 };
 
+/* The file of the client library, where a program of the wheel has loaded it. */
+void rp_loaded_library(rp_facts *facts);
+
 /* One connection and who uses it. */
 typedef struct rp_client {
     const rp_adapter *adapter;

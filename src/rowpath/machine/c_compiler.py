@@ -1,4 +1,7 @@
-"""The system's C compiler: the libraries and headers that it finds, and what it makes of sources, in the cache."""
+"""The system's C compiler: the libraries and headers that it finds, and what it makes of sources, in the cache.
+
+Where there is none, what the wheel brings compiled takes its place.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import compiling, processes
-from rowpath.machine.directories import build_dir
+from rowpath.machine.directories import build_dir, data_dir
 
 # A newer compiler's new warnings must not stop a user: `make check` is where they are errors.
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra")
@@ -28,6 +31,18 @@ def words() -> list[str]:
 def problem(for_what: str = "") -> tuple[str, str] | None:
     """Why nothing can be compiled, with what it is for, and what helps; None when it can."""
     return None if shutil.which(words()[0]) else (f"no C compiler ({words()[0]}){for_what}", REMEDY)
+
+
+def precompiled(name: str) -> Path | None:
+    """What the wheel brings compiled under that name; None in a clone, and where a compiler makes it."""
+    file = data_dir() / "precompiled" / name
+    return file if problem() and file.is_file() else None
+
+
+def taken(file: Path) -> Path:
+    """The wheel's file in the cache, where other users reach it, too: a server may run as one of them."""
+    target = build_dir("c") / f"{file.name}-{compiling.key([file], [])}"
+    return compiling.made_once(target, lambda made: shutil.copyfile(file, made))
 
 
 @functools.cache
@@ -72,10 +87,10 @@ def _version(compiler: tuple[str, ...]) -> str:
         raise EnvironmentMissing(f"the C compiler {shlex.join(compiler)} does not start: {error}", REMEDY) from error
 
 
-def run(arguments: Sequence[str], what: str) -> None:
-    """Compile, or link, with FLAGS. InternalError when it fails."""
+def run(arguments: Sequence[str], what: str) -> str:
+    """Compile, or link, with FLAGS; what the compiler prints. InternalError when it fails."""
     named = f'-DRP_COMPILER_FLAGS="{shlex.quote(" ".join(FLAGS))[1:-1]}"'
-    compiling.run([*words(), *FLAGS, named, *arguments], f"{what} does not compile", REMEDY)
+    return compiling.run([*words(), *FLAGS, named, *arguments], f"{what} does not compile", REMEDY)
 
 
 def built(

@@ -1,14 +1,19 @@
 """Our own programs and libraries in C, compiled when they are not in the cache; their sources: runners/c/tools.
 
-Errors of all: EnvironmentMissing without a C compiler.
+Errors of all: EnvironmentMissing without a C compiler, unless the wheel brings them compiled.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rowpath.machine import c_compiler
 from rowpath.machine.directories import data_dir
+
+PROGRAMS = {"echo": (), "link": (), "network": (), "replay": (), "ibmi": ("-pthread",)}  # with what each is linked
+SYNC_COUNT, CALL_STAMPS = LIBRARIES = ("sync_count.so", "call_stamps.so")
+LIBRARY_ARGUMENTS = ("-fPIC", "-shared")
 
 
 def echo_command(
@@ -60,7 +65,7 @@ def replay_program() -> str:
 
 def ibmi_program() -> str:
     """The stand-in for IBM i; its options stand in runners/c/tools/ibmi/main.c."""
-    return _program("ibmi", "-pthread")
+    return _program("ibmi")
 
 
 def network_program() -> str:
@@ -70,21 +75,29 @@ def network_program() -> str:
 
 def sync_count_library() -> Path:
     """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/tools/sync_count.c."""
-    return _library("sync_count")
+    return _library(SYNC_COUNT)
 
 
 def call_stamps_library() -> Path:
     """The LD_PRELOAD library that stamps sending, receiving, waiting; its stamps: runners/c/tools/call_stamps.c."""
-    return _library("call_stamps")
+    return _library(CALL_STAMPS)
 
 
-def _program(name: str, *linked: str) -> str:
-    """A program of one file, or of a folder of files."""
+def sources(name: str) -> list[Path]:
+    """Those of a program (one file, or a folder of files) or of a library."""
     tools = data_dir() / "runners" / "c" / "tools"
-    sources = sorted((tools / name).glob("*.c")) or [tools / f"{name}.c"]
-    return str(c_compiler.built(name, sources, linked=linked))
+    stem = name.removesuffix(".so")
+    return sorted((tools / stem).glob("*.c")) or [tools / f"{stem}.c"]
+
+
+def _program(name: str) -> str:
+    return str(_made(name, (), PROGRAMS[name]))
 
 
 def _library(name: str) -> Path:
-    source = data_dir() / "runners" / "c" / "tools" / f"{name}.c"
-    return c_compiler.built(f"{name}.so", [source], ["-fPIC", "-shared"], ["-ldl"])
+    return _made(name, LIBRARY_ARGUMENTS, ("-ldl",))
+
+
+def _made(name: str, included: Sequence[str], linked: Sequence[str]) -> Path:
+    file = c_compiler.precompiled(name)
+    return c_compiler.taken(file) if file else c_compiler.built(name, sources(name), included, linked)

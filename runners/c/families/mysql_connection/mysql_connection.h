@@ -9,10 +9,12 @@
 #include <mariadb/server/mysqld_error.h>
 
 #include "mysql_embedded.h"
-#else
+#elif __has_include(<mariadb/mysql.h>)
 #include <mariadb/errmsg.h>
 #include <mariadb/mysql.h>
 #include <mariadb/mysqld_error.h>
+#else
+#include "mysql_declarations.h"
 #endif
 
 #include "adapter.h"

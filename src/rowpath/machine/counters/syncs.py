@@ -6,7 +6,6 @@ A preloaded library keeps the counters in a file; the cost is measured, once per
 from __future__ import annotations
 
 import os
-import shutil
 import statistics
 import struct
 import tempfile
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import c_tools, private_directories
+from rowpath.machine import c_compiler, c_tools, private_directories
 
 METHOD = "a preloaded library counts fsync, fdatasync, sync_file_range, msync and writes to synchronous descriptors"
 VARIABLE = "ROWPATH_SYNC_COUNT_FILE"
@@ -62,8 +61,8 @@ def read(file: Path) -> dict[str, int]:
 
 def probe() -> str:
     """The method that works here: METHOD, or why there is none."""
-    compiler = os.environ.get("CC", "cc")
-    return METHOD if shutil.which(compiler.split()[0]) else "unavailable: the library needs a C compiler"
+    made = c_compiler.problem() is None or c_compiler.precompiled(c_tools.SYNC_COUNT)
+    return METHOD if made else "unavailable: the library needs a C compiler"
 
 
 def method() -> str:
