@@ -177,6 +177,10 @@ def test_it_is_away_from_the_clone(installed: Path, tmp_path: Path) -> None:
     )
     said = subprocess.run([python, "-P", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
     assert all(line.startswith(str(installed.parents[1])) for line in said.splitlines())
+    tour = Path(said.splitlines()[1]) / "experiments" / "tour.toml"
+    schema = tour.read_text(encoding="utf-8").splitlines()[0].removeprefix("#:schema ")
+    assert (tour.parent / schema).is_file()
+    assert (installed.parents[1] / "share" / "man" / "man1" / "rowpath.1").is_file()
 
 
 @pytest.mark.parametrize("words", ["list experiments", "list paths", "list workloads", "claim list"])

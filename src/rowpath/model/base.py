@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import inspect
+from typing import Any, Literal
 
 import msgspec
 
@@ -29,3 +30,11 @@ class OfMeasuredPhase(OfPhase, frozen=True):
     """Base of what was measured of one workload phase in one regime."""
 
     regime: Regime
+
+
+def described(schema: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema with its definitions' texts as every Python has them: since 3.13 they are not indented."""
+    for definition in schema["$defs"].values():
+        if "description" in definition:
+            definition["description"] = inspect.cleandoc(definition["description"])
+    return schema

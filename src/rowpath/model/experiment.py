@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from rowpath.model.base import Frozen, Regime
+from rowpath.model.base import Frozen, Regime, described
 from rowpath.model.claims import Claim, Consistency, Factors, PublishedColumn
 
 SCHEMA_VERSION = 1
@@ -160,6 +160,6 @@ class Experiment(Frozen, frozen=True):
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of an experiment's file, for editors that complete and check TOML."""
-    made = msgspec.json.schema(Experiment)
+    made = described(msgspec.json.schema(Experiment))
     made["$defs"]["Experiment"]["properties"]["schema_version"]["const"] = SCHEMA_VERSION
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Rowpath experiment"} | made

@@ -12,7 +12,7 @@ import msgspec
 
 from rowpath.analysis.chapters import CHAPTERS
 from rowpath.analysis.model import Analysis
-from rowpath.model.base import Frozen, Status
+from rowpath.model.base import Frozen, Status, described
 
 # What every record's `path` names; an adapter may add coordinates of its own.
 SCHEMA_VERSION = 3
@@ -77,7 +77,7 @@ def write_export(export: object, file: TextIO) -> None:
 
 def schema_of(form: type[msgspec.Struct], title: str, version: int) -> dict[str, Any]:
     """The JSON Schema of a form: every field is always there, and no other."""
-    made = msgspec.json.schema(form)
+    made = described(msgspec.json.schema(form))
     for definition in made["$defs"].values():
         if definition.get("type") == "object":
             definition |= {"required": list(definition["properties"]), "additionalProperties": False}

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from rowpath.model.base import described
 from rowpath.model.workload import ColumnSpec
 
 PROTOCOL = (3, 0)
@@ -361,9 +362,11 @@ def schema() -> dict[str, Any]:
     """The JSON Schema of all requests and replies."""
     types = [*REPLIES, *dict.fromkeys(REPLIES.values())]
     schemas, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Rowpath runner protocol {'.'.join(map(str, PROTOCOL))}",
-        "anyOf": list(schemas),
-        "$defs": components,
-    }
+    return described(
+        {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": f"Rowpath runner protocol {'.'.join(map(str, PROTOCOL))}",
+            "anyOf": list(schemas),
+            "$defs": components,
+        }
+    )
