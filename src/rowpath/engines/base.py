@@ -166,6 +166,7 @@ class Engine(Dialect, Protocol):
     loading: LoadingCost = LoadingCost()  # as seen at scales 0.1 and 1 on two slow cores
     downloads: Mapping[str, Fetchable] = {}  # by name: what comes on request only, beside the engine itself
     probe: ProbeFacts = ProbeFacts()
+    versions_apart: tuple[str, ...] = ()  # beside another version their paths are ranked by themselves
     stands_in: str = ""  # what is measured of a program that stands in for an engine; empty: a real engine
     wire: Wire | None = None  # of its server; None: no tape can hold its conversations
     segments: Literal["", "bytes", "records"] = ""  # in which parts of a table are counted; empty: by ranges of a key

@@ -139,6 +139,13 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
                     coordinates["durability"] = possible[0]
                 elif coordinates["durability"] not in possible:
                     continue
+            if deployment == "embedded":  # the driver brings the engine: one version names both
+                for one, other, known in (
+                    ("version", "engine_version", axes["engine_version"]),
+                    ("engine_version", "version", adapter.versions),
+                ):
+                    if other not in wanted and coordinates[one] in known:
+                        coordinates[other] = coordinates[one]
             if coordinates["engine_version"] == BY_URL:
                 if coordinates["placement"] != choices["placement"][0]:
                     continue

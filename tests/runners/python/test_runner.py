@@ -366,7 +366,7 @@ def test_it_dies_with_its_parent() -> None:
 
 
 def test_the_environment_is_locked_and_names_no_host() -> None:
-    for lock in ("requirements.lock", "compiled.lock"):
+    for lock in ("requirements.lock", "compiled.lock", "duckdb-1.5.lock"):
         for name, text in language.locked_in(SOURCE / lock).items():
             assert "==" in text, name
             assert "--hash=sha256:" in text, name
