@@ -4,6 +4,8 @@
 the query as it is. What writes is always sent as it is.
 """
 
+from functools import partial
+
 import duckdb
 
 from adapters.duckdb import Adapter as Database
@@ -42,7 +44,22 @@ class Adapter(Database):
         return [(sent(sql), None) for sql, _row in statements]
 
     def transaction(self, phase):
-        return super().transaction(phase)
+        if not phase.transaction:
+            return None
+        return tuple(partial(self.send, word) for word in ("BEGIN", "COMMIT", "ROLLBACK"))
+
+    def send(self, statement):
+        """Have the server execute it, on the connection that it keeps for this client."""
+        self.connection.execute(sent(statement)).fetchall()
 
     def run(self, statement):
-        self.connection.execute(sent(statement)).fetchall()
+        self.send(statement)
+        self.connection.execute("CALL quack_clear_cache()")  # or a table made since would be unknown to this side
+
+    def facts(self):
+        execute = self.connection.execute
+        known = super().facts()
+        (version,) = execute(sent("SELECT library_version FROM pragma_version()")).fetchone()
+        settings = execute(sent("SELECT name, value FROM duckdb_settings()")).fetchall()
+        server = {f"server {name}": value for name, value in settings if name in ("threads", "memory_limit")}
+        return known | {"engine_version": version.removeprefix("v"), "settings": known["settings"] | server}

@@ -210,6 +210,7 @@ class QuackServer(PrivateServer[DuckDb]):
     stop_steps: processes.Steps = ((signal.SIGTERM, 10.0), *processes.AT_ONCE)
     start_timeout_s = 60.0
     has_socket = False
+    becomes_user = True
 
     def __init__(self, engine: DuckDb, durability: str, place: Place) -> None:
         super().__init__(engine, durability, place, TOKEN)
@@ -265,8 +266,6 @@ class QuackServer(PrivateServer[DuckDb]):
         home = private_directories.home(self._place.directory / "duckdb-server", self._user)
         private_directories.home(home / self.data_name, self._user)
         private_directories.write_private(home / TOKEN, self._passwords[TOKEN], self._user)
-        program = manifest.source_file(self._driver(), SERVER_FILE)
-        private_directories.write_private(home / program.name, program.read_text(encoding="utf-8"), self._user)
         self._home = home
 
     def _driver(self) -> manifest.Adapter:
@@ -280,9 +279,9 @@ class QuackServer(PrivateServer[DuckDb]):
         driver = self._driver()
         manifest.build([(driver, self.version)])
         python = manifest.command(driver, self.version, AccessPath.of({})).arguments[0]
-        program = self._files() / Path(SERVER_FILE).name
+        program = manifest.source_file(driver, SERVER_FILE)
         command = (python, "-I", program, self._database(), str(self._port), self._files() / TOKEN)
-        return self._launched(command, {"LC_ALL": "C.UTF-8"})
+        return self._launched((*command, *filter(None, [self._user])), {"LC_ALL": "C.UTF-8"})
 
     @override
     def _ready(self) -> bool:
