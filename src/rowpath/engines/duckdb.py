@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
@@ -85,8 +86,9 @@ class DuckDb(load_through_runner.DriverMade, backups.BackupWays, Stored):
         binary_literal="from_hex('{}')",
     )
 
-    def __init__(self, version: str = "") -> None:
+    def __init__(self, version: str = "", numbers: bool = True) -> None:
         self._version = version  # empty: the pinned one
+        self._numbers = numbers  # whether a column's default numbers rows; no client can attach a server where it does
 
     @override
     def version(self) -> str:
@@ -114,7 +116,7 @@ class DuckDb(load_through_runner.DriverMade, backups.BackupWays, Stored):
         if engine.version() != SERVED:
             what = f"DuckDB {engine.version()} has no server here: the extension quack comes as a wheel for {SERVED}"
             raise EnvironmentMissing(what, f"engine_version={SERVED}")
-        return QuackServer(engine, durability, place)
+        return QuackServer(DuckDb(SERVED, numbers=False), durability, place)
 
     @override
     def backup_ways(self, deployment: str) -> tuple[str, ...]:
@@ -151,6 +153,8 @@ class DuckDb(load_through_runner.DriverMade, backups.BackupWays, Stored):
     @override
     def create(self, name: str, table: Table) -> str:
         """CREATE TABLE in its dialect; an identity column takes its numbers from a sequence made with it."""
+        if not self._numbers:
+            table = structs.replace(table, identity="")
         made = super().create(name, table)
         if not table.identity:
             return made
