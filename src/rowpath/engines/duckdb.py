@@ -53,7 +53,7 @@ class DuckDb(load_through_runner.DriverMade, backups.BackupWays, Stored):
     ways = ("copy",)
     order = 14
     deployments: tuple[str, ...] = ("embedded", "server")
-    versions_apart = (SERVED,)
+    versions_apart = versions_served = (SERVED,)
     storages = (LATEST, "v1.5.0")
     types = {
         "decimal": "DECIMAL({precision},{scale})",
@@ -110,11 +110,10 @@ class DuckDb(load_through_runner.DriverMade, backups.BackupWays, Stored):
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A database file, or a server over one, not yet made. Errors: EnvironmentMissing for another version's."""
-        engine = DuckDb(place.version)
         if deployment != "server":
-            return DuckdbFile(engine, durability, place)
-        if engine.version() != SERVED:
-            what = f"DuckDB {engine.version()} has no server here: the extension quack comes as a wheel for {SERVED}"
+            return DuckdbFile(DuckDb(place.version), durability, place)
+        if place.version not in ("", SERVED):
+            what = f"DuckDB {place.version} has no server here: the extension quack comes as a wheel for {SERVED}"
             raise EnvironmentMissing(what, f"engine_version={SERVED}")
         return QuackServer(DuckDb(SERVED, numbers=False), durability, place)
 
