@@ -123,7 +123,7 @@ def test_a_version_set_apart_is_a_comparison_of_its_own_beside_another_one_only(
     served: Select = {"driver": "duckdb-quack"}
     plan = planned(plain, {**plain, "version": "1.5.5"}, served, {"driver": "sqlite3"})
     by_version = {p.path.engine_version: p.comparison for p in plan.paths}
-    assert by_version["1.5.5"] == f"duckdb 1.5.5, {by_version['2.0.0']}" or "duckdb 1.5.5" in by_version["1.5.5"]
+    assert "duckdb 1.5.5" in by_version["1.5.5"]
     assert "duckdb" not in by_version["2.0.0"]
     alone = planned({**plain, "version": "1.5.5"}, served, {"driver": "sqlite3"})
     assert not any("duckdb" in p.comparison for p in alone.paths)
