@@ -1,7 +1,8 @@
 """Measures again what documents show: screens of tutorials and of explain.md, results of question pages, the picture.
 
 `make docs-results` does all of it, on a quiet machine in an hour and a half. With pages named, only those; `--run DIR`
-takes the result of one question page, or of one table of five-tables.md or five-articles.md, from a run that is there.
+takes the result of one question page, or of one table of five-tables.md or five-articles.md, from a run that is there,
+and that of faults-matrix.md from one of `rowpath faults --all`.
 
 Every `sh` block of these pages is a command that runs (`console` blocks do not). The next plain block in a
 tutorial is the screen that it prints; tests/end_to_end/test_tutorials.py runs them too. What a question page shows of
@@ -13,6 +14,7 @@ that an edit by hand is found.
 from __future__ import annotations
 
 import argparse
+import datetime
 import hashlib
 import os
 import re
@@ -33,7 +35,9 @@ from rowpath.analysis.answer_model import Bar, PhaseAnswer  # noqa: E402
 from rowpath.analysis.chapters import ladder  # noqa: E402
 from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED  # noqa: E402
 from rowpath.analysis.model import Analysis, ClaimCheck  # noqa: E402
-from rowpath.report import markdown  # noqa: E402
+from rowpath.faults.kinds import FAULTS  # noqa: E402
+from rowpath.faults.matrix import FILE, Journal  # noqa: E402
+from rowpath.report import faults, markdown  # noqa: E402
 from rowpath.report.markdown import escaped  # noqa: E402
 
 PROGRAM = ROOT / "rowpath"
@@ -43,6 +47,7 @@ QUESTIONS = DOCS / "questions"
 TABLES = DOCS / "five-tables.md"
 ARTICLES = DOCS / "five-articles.md"
 LAYERS = sorted(DOCS.glob("layers-*.md"))
+MATRIX = DOCS / "faults-matrix.md"  # of a run of `rowpath faults --all`, which takes hours: only by --run
 EXPLAIN = DOCS / "explain.md"
 PICTURE = DOCS / "images" / "page.png"
 WIDTH = 120
@@ -176,6 +181,20 @@ def renew_tables(page: Path, directory: Path | None = None) -> None:
     page.write_text(text, encoding="utf-8")
 
 
+def renew_matrix(page: Path, directory: Path) -> None:
+    """Show every cell as shipped of a run of faults."""
+    shipped = [cell for cell in Journal(directory).cells() if not cell.settings]
+    seen = [cell for cell in shipped if cell.end != "not applicable"]
+    drivers = {(cell.language, cell.driver) for cell in seen}
+    paths = {cell.path for cell in seen}
+    cells = sorted((cell for cell in shipped if cell.path in paths), key=lambda cell: cell.path)
+    day = datetime.date.fromtimestamp((directory / FILE).stat().st_mtime)
+    shown = f"{MEASURED}{day:%-d %B %Y}: {len(drivers)} drivers, {len(seen):,} cells, one observation each.\n"
+    shown += "".join(f"\n{markdown.table(grid)}\n" for grid in faults.grids(cells, FAULTS))
+    text = RESULT.sub(lambda found: found["begin"] + sealed(shown), page.read_text(encoding="utf-8"))
+    page.write_text(text, encoding="utf-8")
+
+
 def sealed(shown: str) -> str:
     """A result with its end mark: the mark's hash shows a result that was edited by hand."""
     return f"{shown}<!-- end result {hashlib.sha256(shown.encode()).hexdigest()[:12]} -->"
@@ -300,11 +319,17 @@ def main() -> int:
     options = parser.parse_args()
     pages = [page.resolve() for page in options.pages]
     of_tables = (TABLES, ARTICLES, *LAYERS)
-    if options.run and (len(pages) != 1 or (pages[0].parent != QUESTIONS and pages[0] not in of_tables)):
-        parser.error("--run needs one page of docs/questions, docs/five-tables.md, docs/five-articles.md, or of layers")
+    of_runs = (*of_tables, MATRIX)
+    if options.run and (len(pages) != 1 or (pages[0].parent != QUESTIONS and pages[0] not in of_runs)):
+        named = ", ".join(f"docs/{page.name}" for page in of_runs)
+        parser.error(f"--run needs one page: of docs/questions, or {named}")
+    if MATRIX in pages and not options.run:
+        parser.error(f"{MATRIX.name} needs --run DIR, the directory of `rowpath faults --all`")
     for page in pages or (*sorted(QUESTIONS.glob("*.md")), *of_tables, *sorted(TUTORIALS.glob("*.md")), EXPLAIN):
         print(page.relative_to(ROOT), flush=True)
-        if page in of_tables:
+        if page == MATRIX:
+            renew_matrix(page, options.run)
+        elif page in of_tables:
             renew_tables(page, options.run)
         elif page.parent == QUESTIONS:
             renew_question(page, options.run)

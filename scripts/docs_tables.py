@@ -26,7 +26,7 @@ from scripts.capabilities import table  # noqa: E402
 from rowpath.analysis import findings  # noqa: E402
 from rowpath.cli import arguments  # noqa: E402
 from rowpath.engines import ENGINES  # noqa: E402
-from rowpath.engines.base import BacksUp, Engine, Stored  # noqa: E402
+from rowpath.engines.base import BacksUp, Compresses, Engine, Stored  # noqa: E402
 from rowpath.model.metrics import METRICS, is_of_groups, of_category  # noqa: E402
 from rowpath.model.path import COORDINATES  # noqa: E402
 from rowpath.planning import experiment_file  # noqa: E402
@@ -52,6 +52,8 @@ MEANINGS = {
     "loop": "of Python's tasks: whose event loop; only where named",
     "locking": "of SQLite: whether a connection keeps its lock on the file; only where named",
     "tls": "`default` is the driver's default",
+    "compression": "`zlib` of MariaDB's and MySQL's connections; `snappy` (the default), `zstd`, `lz4` of Parquet "
+    "files, the last two of Arrow files; only where named: [compression](engines.md#compression)",
     "link": "`none`, or the round trip of an emulated link over TCP: `0.5ms`, `20ms`",
     "placement": "client and server on one core; on one each; on every core (only where named); `apart` on two hosts",
     "client_host": "the host of the client, of `--hosts`: a name, a pattern, or `*`",
@@ -115,6 +117,8 @@ def coordinate_values(adapters: tuple[Adapter, ...], engines: Engines) -> dict[s
         take("durability", engine.durabilities)
         if isinstance(engine, Stored):
             take("storage", engine.storages)
+        if isinstance(engine, Compresses):
+            take("compression", engine.compressions)
         if isinstance(engine, BacksUp):
             for deployment in engine.deployments:
                 take("backup", engine.backup_ways(deployment))

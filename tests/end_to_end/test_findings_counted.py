@@ -15,6 +15,7 @@ from rowpath.execution import measured as collected
 from rowpath.model.experiment import Selection
 from rowpath.runners.manifest import adapter_of, availability, load_manifest
 from tests import provoked
+from tests.end_to_end.command import records
 from tests.provoked import LIBPQ, PGJDBC, PSYCOPG, SQLITE, Select, blamed, told
 
 # What is counted or set is seen in the first block.
@@ -182,3 +183,24 @@ def test_unrequested_tls(tmp_path: Path) -> None:
     assert "default" in finding.paths[0]
     texts = {r.path["tls"] for r in analysis.results if r.metric == "texts_sent"}
     assert texts == {"off"}, "what is encrypted cannot be counted"
+
+
+def test_compressed_messages(tmp_path: Path) -> None:
+    """The rows are proven, the server itself has the connection compressed, fewer bytes cross, texts are unknown."""
+    selection: Select = {"engine": "mariadb", "driver": "libmariadb", "transport": "tcp", "durability": "none"}
+    plain: Select = selection | {"compression": ("none", "zlib"), "statement": "text"}
+    drained: Select = selection | {"driver": "drain", "compression": ("none", "zlib")}
+    analysis = measured(tmp_path, ["scan.read"], plain, drained)
+    (finding,) = (one for one in told(analysis, "compressed-messages") if "drain" not in one.paths[0])
+    assert "zlib" in finding.paths[0] and not told(analysis, "bytes-below-payload")
+    counts = {(r.path["driver"], r.path["compression"], r.metric): r.median for r in analysis.results}
+    assert ("libmariadb", "none", "texts_sent") in counts and ("libmariadb", "zlib", "texts_sent") not in counts
+    received = {key[:2]: value for key, value in counts.items() if key[2] == "bytes_received"}
+    for driver in ("libmariadb", "drain"):
+        assert 0 < (received[driver, "zlib"] or 0) < (received[driver, "none"] or 0) / 2
+    assert received["drain", "zlib"] == counts["drain", "zlib", "bytes_drained"]
+    facts = records(tmp_path / "run", "facts")
+    on = {("compression=zlib" in fact["path_id"], fact["facts"]["settings"].get("compression")) for fact in facts}
+    assert on == {(False, None), (True, "on")}
+    method = next(c["method"] for c in records(tmp_path / "run", "counted") if "compression=zlib" in c["path_id"])
+    assert method["texts_sent"] == "unavailable: the connection is compressed"

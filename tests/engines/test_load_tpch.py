@@ -35,7 +35,10 @@ EXPERIMENT = """
 schema_version = 1
 name = "loaders"
 title = "One path of every engine"
-phases = ["tpch.customer", "tpch.orders", "tpch.customer-aggregate", "tpch.orders-aggregate", "tpch.orders-bounds"]
+phases = [
+  "tpch.customer", "tpch.orders", "tpch.customer-aggregate", "tpch.orders-aggregate", "tpch.orders-bounds",
+  "lineitem.scan"
+]
 scale = 0.001
 """
 SELECTION = """
@@ -64,6 +67,7 @@ def test_every_loader(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
     for found in right.values():
         assert found["customer"].startswith("150:")
         assert found["orders"].startswith("1500:")
+        assert found["scan"].startswith("6000:")
     for engine in ("sqlite", "duckdb", *JAVA, *SERVERS):
         assert set(right[engine]) == {
             "customer",
@@ -71,4 +75,5 @@ def test_every_loader(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
             "customer-aggregate",
             "orders-aggregate",
             "orders-bounds",
+            "scan",
         }

@@ -35,6 +35,7 @@ SERVERS = {
 }
 # The ping server has nothing to log in to: it sends back the bytes that it gets. Servers of a URL are not ours.
 NO_LOGIN = {"null"}
+NO_DRIVER = {"file"}  # netcat: below
 BY_URL = {"oracle", "ibmi", "jdbc", "odbc"}
 WRONG = ("", "wrong", "password", None)  # None: no password at all
 TIMEOUT_S = 60.0
@@ -43,7 +44,7 @@ pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason=str(jvm.com
 
 def test_no_engine_that_listens_is_left_out() -> None:
     listening = {name for name, engine in ENGINES.items() if "server" in engine.deployments}
-    assert listening - NO_LOGIN - BY_URL == set(SERVERS)
+    assert listening - NO_LOGIN - NO_DRIVER - BY_URL == set(SERVERS)
 
 
 @contextlib.contextmanager
@@ -113,6 +114,20 @@ def test_only_the_run_s_secret_opens_it(name: str, version: str, driver: str, tm
                     if user != right["user"]:
                         assert not let_in(runner, right | {"user": user}), (way, user)
                 assert let_in(runner, right), way
+
+
+def test_netcat_sends_nothing_without_the_secret(tmp_path: Path) -> None:
+    with started("file", tmp_path, "") as instance:
+        options = instance.options(AccessPath.of({}))
+        (next(tmp_path.rglob("file")) / "t.tbl").write_text("1|2\n")
+        for line in (*WRONG[:3], "", options["password"]):
+            with socket.create_connection(("127.0.0.1", options["port"]), TIMEOUT_S) as client:
+                client.sendall(f"{line}\nt\n../file/t\n".encode())
+                took = b""
+                with contextlib.suppress(ConnectionResetError):  # it reads no more of who may not ask
+                    while piece := client.recv(4096):
+                        took += piece
+                assert took == (b"\n\4" + bytes(7) + b"1|2\n" if line == options["password"] else b""), line
 
 
 def test_the_stand_in_answers_nothing_before_a_login(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 /* The drain of MariaDB and MySQL: a query as text, its result received to the end. Only the packets' headers show
    where a result really ends. So the first operation walks through them and learns how many bytes the result has;
-   every further one takes exactly as many, and other bytes at the end are an error. */
+   every further one takes exactly as many, and other bytes at the end are an error. With compression the first one
+   unpacks, no further one does: the last bytes are then the checksum of the last packet's content. */
 #include <stdlib.h>
 
 #include "drain.h"
@@ -9,14 +10,16 @@
 
 typedef struct my_drain {
     my_connection *mysql;
+    bool compressed;
     drain drain;
 } my_drain;
 
 typedef struct my_request {
     drain_request sent;
+    bool compressed;
     uint64_t learned; /* bytes of the result; 0: not yet */
-    char end[5];      /* the last packet's header and first byte */
-    size_t end_bytes; /* the whole last packet */
+    char end[5];      /* the last packet's header and first byte; with compression the last bytes */
+    size_t end_bytes; /* the whole last packet, or those */
 } my_request;
 
 static void my_drain_close(void *opened) {
@@ -31,6 +34,7 @@ static void *my_drain_open(const rp_options *options, int64_t *server_pid) {
     if (mysql == NULL) return NULL;
     my_drain *connection = calloc(1, sizeof *connection);
     connection->mysql = mysql;
+    connection->compressed = rp_option_is(options, "compression", "zlib");
     bool encrypted = mysql_get_ssl_cipher(mysql->mysql) != NULL;
     if (drain_open(&connection->drain, (int)mysql_get_socket(mysql->mysql), encrypted, options)) return connection;
     my_drain_close(connection);
@@ -38,23 +42,38 @@ static void *my_drain_open(const rp_options *options, int64_t *server_pid) {
 }
 
 static void *my_drain_prepare(void *opened, rp_phase *phase) {
+    my_drain *connection = opened;
     size_t length;
-    char *data = drain_can(phase) ? my_query_packet(phase->sql, &length) : NULL;
+    char *data = drain_can(phase) ? my_query_packet(phase->sql, connection->compressed, &length) : NULL;
     if (data == NULL) return NULL;
     my_request *request = calloc(1, sizeof *request);
-    request->sent = (drain_request){&((my_drain *)opened)->drain, data, length};
+    request->sent = (drain_request){&connection->drain, data, length};
+    request->compressed = connection->compressed;
     return request;
+}
+
+static bool walk(const my_request *request, drain *drain, my_packets *packets, my_compressed *compressed) {
+    while (packets->at != MY_DONE || packets->skip > 0) {
+        if (!drain_receive(drain)) return false;
+        if (!request->compressed)
+            my_step(packets, drain->from, drain->end);
+        else if (!my_step_compressed(compressed, packets, drain->from, drain->end))
+            return false;
+    }
+    if (!packets->failed) return true;
+    return request->compressed
+               ? my_refused(packets, compressed->plain + compressed->plain_bytes, compressed->plain_bytes)
+               : my_refused(packets, drain->end, DRAIN_TAIL_BYTES);
 }
 
 static bool learn(my_request *request, drain *drain) {
     my_packets packets = {0};
-    while (packets.at != MY_DONE || packets.skip > 0) {
-        if (!drain_receive(drain)) return false;
-        my_step(&packets, drain->from, drain->end);
-    }
-    if (packets.failed) return my_refused(&packets, drain->end, DRAIN_TAIL_BYTES);
+    my_compressed compressed = {0};
+    bool good = walk(request, drain, &packets, &compressed);
+    my_free_compressed(&compressed);
+    if (!good) return false;
     request->learned = drain->bytes;
-    request->end_bytes = 4 + packets.length;
+    request->end_bytes = request->compressed ? sizeof request->end : 4 + packets.length;
     memcpy(request->end, drain->end - request->end_bytes, sizeof request->end);
     return true;
 }
@@ -78,6 +97,8 @@ static bool forget(my_request *request, drain *drain) {
 /* Whether an answer shorter than the result is over: refused at once, or ended as the result ends. */
 static bool ended_early(const my_request *request, const drain *drain) {
     const char *end = drain->end, *packet = end - request->end_bytes;
+    if (request->compressed)
+        return drain->bytes < DRAIN_TAIL_BYTES && my_compressed_error(end - drain->bytes, drain->bytes);
     bool refused = drain->bytes > 4 && drain->bytes < DRAIN_TAIL_BYTES && (uint8_t)end[4 - (int)drain->bytes] == 0xff;
     bool ended = memcmp(packet, request->end, 3) == 0 && packet[4] == request->end[4];
     return (refused || ended) && drain_quiet(drain);
@@ -108,6 +129,7 @@ static void my_drain_facts(void *opened, rp_facts *facts) {
     rp_library(facts, "libmariadb", mysql_get_client_info()); /* that logs in */
     rp_engine_version(facts, mysql_get_server_info(mysql));
     rp_setting(facts, "tls", "off");
+    my_compression_fact(((my_drain *)opened)->mysql, facts);
     rp_setting(facts, "host", mysql_get_host_info(mysql));
 }
 

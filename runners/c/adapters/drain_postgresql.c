@@ -1,5 +1,6 @@
 /* The drain of PostgreSQL: a query as text (format=text) or as an extended query whose values come in binary
-   (format=binary), received to the end. */
+   (format=binary), or its COPY in either format (fetch=drain:copy), received to the end. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "drain.h"
@@ -8,7 +9,7 @@
 
 typedef struct pq_drain {
     PGconn *pg;
-    bool binary;
+    bool binary, copy;
     drain drain;
 } pq_drain;
 
@@ -25,6 +26,7 @@ static void *pq_drain_open(const rp_options *options, int64_t *server_pid) {
     pq_drain *connection = calloc(1, sizeof *connection);
     connection->pg = pg;
     connection->binary = rp_option_is(options, "format", "binary");
+    connection->copy = rp_option_is(options, "fetch", "drain:copy");
     if (drain_open(&connection->drain, PQsocket(pg), PQsslInUse(pg), options)) return connection;
     pq_drain_close(connection);
     return NULL;
@@ -35,7 +37,15 @@ static void *pq_drain_prepare(void *opened, rp_phase *phase) {
     if (!drain_can(phase)) return NULL;
     drain_request *request = calloc(1, sizeof *request);
     request->drain = &connection->drain;
-    request->data = pg_query_messages(phase->sql, connection->binary, &request->length);
+    if (!connection->copy) {
+        request->data = pg_query_messages(phase->sql, connection->binary, &request->length);
+        return request;
+    }
+    char *sql;
+    if (asprintf(&sql, "COPY (%s\n) TO STDOUT (FORMAT %s)", phase->sql, connection->binary ? "binary" : "text") < 0)
+        abort();
+    request->data = pg_query_messages(sql, false, &request->length);
+    free(sql);
     return request;
 }
 

@@ -10,6 +10,7 @@ static void libmariadb_facts(void *opened, rp_facts *facts) {
     rp_setting(facts, "tls", cipher != NULL ? "on" : "off");
     if (cipher != NULL) rp_setting(facts, "tls_cipher", cipher);
     if (cipher != NULL) my_facts_from_query(mysql, "SHOW SESSION STATUS LIKE 'Ssl_version'", facts);
+    my_compression_fact(opened, facts);
     rp_setting(facts, "host", mysql_get_host_info(mysql));
 }
 

@@ -1,6 +1,8 @@
 /* MariaDB Connector/ODBC. Option names: https://mariadb.com/kb/en/about-mariadb-connector-odbc/ */
 #include "odbc.h"
 
+#define COMPRESSED "2048" /* the bit of OPTION for the protocol with compression */
+
 static bool login(FILE *to, const rp_options *options) {
     bool local = rp_option_is(options, "transport", "unix");
     if (local) odbc_put_attribute(to, "SOCKET", rp_option(options, "socket", ""));
@@ -19,6 +21,7 @@ static bool login(FILE *to, const rp_options *options) {
         odbc_put_attribute(to, "SSLCERT", certificate);
         odbc_put_attribute(to, "SSLKEY", rp_option(options, "tls_key", ""));
     }
+    if (rp_option_is(options, "compression", "zlib")) odbc_put_attribute(to, "OPTION", COMPRESSED);
     odbc_put_attribute(to, "NO_PROMPT", "1");
     return odbc_put_settings(to, options, " CONN_TIMEOUT READ_TIMEOUT WRITE_TIMEOUT ");
 }
@@ -32,6 +35,7 @@ odbc_driver odbc_driver_here = {
                 "'time_zone', 'character_set_client', 'sql_mode',"
                 " 'innodb_flush_log_at_trx_commit', 'sync_binlog', 'query_cache_type', 'max_statement_time')",
     .encryption = "SHOW SESSION STATUS LIKE 'Ssl_version'",
+    .compression = "SHOW SESSION STATUS LIKE 'Compression'",
 };
 
 const rp_adapter rp_adapter_here = ODBC_ADAPTER("odbc-mariadb", "X'", "'", false);

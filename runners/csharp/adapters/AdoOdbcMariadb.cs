@@ -12,14 +12,19 @@ namespace Rowpath.Adapters
     /// https://mariadb.com/kb/en/about-mariadb-connector-odbc/.</summary>
     public sealed class AdoOdbcMariadb : Odbc.Adapter
     {
+        const string Compressed = "2048"; // the bit of OPTION for the protocol with compression
+
         protected override void Login(Dictionary<string, string> words)
         {
             AddServer(words);
             words["CHARSET"] = "utf8mb4";
+            if (Compresses) words["OPTION"] = Compressed;
             words["NO_PROMPT"] = "1";
             foreach (var setting in DriverSettings("CONN_TIMEOUT", "READ_TIMEOUT", "WRITE_TIMEOUT"))
                 words[setting.Key] = setting.Value;
         }
+
+        bool Compresses => Options.Get("compression", "") == "zlib";
 
         public override Operation Prepare(Phase phase, object[][] rows)
         {
@@ -88,6 +93,9 @@ namespace Rowpath.Adapters
                 facts.Settings[variable.Key] = variable.Value;
             bool ciphered = Shown("SHOW SESSION STATUS LIKE 'Ssl_cipher'").Any(one => one.Value != "");
             facts.Settings["tls"] = ciphered ? "on" : "off";
+            if (!Compresses) return;
+            bool compressed = Shown("SHOW SESSION STATUS LIKE 'Compression'").Any(one => one.Value == "ON");
+            facts.Settings["compression"] = compressed ? "on" : "off";
         }
 
         Dictionary<string, string> Shown(string sql)

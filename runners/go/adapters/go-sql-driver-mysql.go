@@ -36,7 +36,7 @@ var (
 
 type dialect struct {
 	databasesql.AsItIs
-	textual bool
+	textual, compressed bool
 }
 
 func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
@@ -51,6 +51,9 @@ func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
 	words := url.Values{}
 	for name, value := range settings {
 		words.Set(name, value)
+	}
+	if d.compressed = options.Get("compression", "none") == "zlib"; d.compressed {
+		words.Set("compress", "true")
 	}
 	d.textual = options.Get("statement", "prepared") == "text"
 	config, err := mysql.ParseDSN("/?" + words.Encode())
@@ -170,7 +173,7 @@ func (*dialect) Code(thrown error) (code, kind string) {
 	return "", ""
 }
 
-func (*dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
+func (d *dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
 	one := core.Answers(ask, &err)
 	facts.DriverVersion = core.ModuleVersion("github.com/go-sql-driver/mysql")
 	facts.EngineVersion = one("SELECT VERSION()")
@@ -181,6 +184,9 @@ func (*dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err 
 	facts.Settings["tls"], facts.Settings["tls_version"] = "off", one("SHOW SESSION STATUS LIKE 'Ssl_version'")
 	if facts.Settings["tls_version"] != "" {
 		facts.Settings["tls"] = "on"
+	}
+	if d.compressed {
+		facts.Settings["compression"] = strings.ToLower(one("SHOW SESSION STATUS LIKE 'Compression'"))
 	}
 	return err
 }

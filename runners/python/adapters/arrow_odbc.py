@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from core.operation import Operation
 from families.arrow.batches import Arrow, arrow_rows, from_text
 from families.columnar.sampler import ColumnarOperation, natural_uuid
+from families.mysql.adapter import compression
 from families.odbc.connection import connection_string
 from families.odbc.facts import facts_of
 from families.odbc.values import KEPT_AS_TEXT, LITERALS, converters_of
@@ -69,7 +70,7 @@ class Adapter(SqlAdapter):
 
     def facts(self):
         settings = {"autocommit": "on", "fetch_concurrently": "off"}
-        found = facts_of(self.engine, self.rows, settings)
+        found = facts_of(self.engine, self.rows, settings | compression(self.options, self.rows))
         libraries = {"odbc driver": os.environ["ROWPATH_ODBC_DRIVER"]}
         return found | {"driver_version": importlib.metadata.version("arrow-odbc"), "libraries": libraries}
 

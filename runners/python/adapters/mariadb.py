@@ -27,7 +27,13 @@ class Adapter(MysqlAdapter):
             if self.encrypted
             else {}
         )
-        ours = {**address_over_tcp(self.options), **tls, "autocommit": not self.shipped, "local_infile": True}
+        ours = {
+            **address_over_tcp(self.options),
+            **tls,
+            **self.compress,
+            "autocommit": not self.shipped,
+            "local_infile": True,
+        }
         return with_settings(mariadb.connect, self.options, **ours)
 
     def connection_id(self):

@@ -51,6 +51,7 @@ class Adapter(MysqlAdapter):
             allow_local_infile=True,
             consume_results=True,  # what a failed operation left unread would else block the connection
             ssl_disabled=not self.encrypted,
+            **self.compress,
             **(self.checked() if self.encrypted else {}),
         )
 

@@ -28,6 +28,7 @@ class Adapter(MysqlAdapter):
             charset="utf8mb4",
             local_infile=True,
             ssl_mode=SSL_MODES[self.options.get("tls", "off")],
+            **self.compress,
             **({"ssl": self.files("ca", "cert", "key")} if self.encrypted else {}),
         )
 

@@ -7,6 +7,7 @@ import pyodbc
 
 from core.adapter import Unsupported
 from core.operation import Operation
+from families.mysql.adapter import compression
 from families.odbc.connection import connection_string
 from families.odbc.facts import facts_of
 from families.odbc.values import LITERALS, check, converters_of, taken
@@ -123,7 +124,7 @@ class Adapter(SqlAdapter):
     def facts(self):
         connection = self.connection
         settings = {"autocommit": "on" if connection.autocommit else "off"}
-        found = facts_of(self.engine, self.rows, settings)
+        found = facts_of(self.engine, self.rows, settings | compression(self.options, self.rows))
         if self.shipped:
             connection.commit()
         driver = f"{connection.getinfo(pyodbc.SQL_DRIVER_NAME)} {connection.getinfo(pyodbc.SQL_DRIVER_VER)}"

@@ -81,7 +81,8 @@ impl Adapter for Connection {
 
     async fn facts(&mut self, facts: &mut Facts) -> Outcome<()> {
         facts.driver_version = env!("ROWPATH_VERSION_MYSQL").into();
-        family::tell(facts, async |query| ask(&mut self.conn, query)).await
+        family::tell(facts, async |query| ask(&mut self.conn, query)).await?;
+        family::tell_compression(facts, &self.options, async |query| ask(&mut self.conn, query)).await
     }
 
     async fn close(self) -> Outcome<()> {
@@ -112,7 +113,8 @@ impl Lendable for Connection {
 fn address(options: &Options) -> Outcome<Opts> {
     let host = Some(options.get("host", "127.0.0.1"));
     let tls = SslOpts::default().with_root_cert_path(options.need("tls_ca").ok().map(PathBuf::from));
-    let settings = options.driver_settings().into_iter().collect();
+    let compressed = options.is("compression", "zlib").then(|| ("compress".into(), "true".into()));
+    let settings = options.driver_settings().into_iter().chain(compressed).collect();
     let builder = OptsBuilder::new().from_hash_map(&settings).map_err(unsupported)?;
     Ok(rowpath::rust_mysql_builder!(options, builder, host, tls).into())
 }

@@ -96,7 +96,8 @@ impl Adapter for Connection {
 
     async fn facts(&mut self, facts: &mut Facts) -> Outcome<()> {
         facts.driver_version = env!("ROWPATH_VERSION_MYSQL_ASYNC").into();
-        family::tell(facts, async |query| ask(&mut self.conn, query).await).await
+        family::tell(facts, async |query| ask(&mut self.conn, query).await).await?;
+        family::tell_compression(facts, &self.options, async |query| ask(&mut self.conn, query).await).await
     }
 
     async fn close(self) -> Outcome<()> {
@@ -109,7 +110,9 @@ fn address(options: &Options) -> Outcome<Opts> {
     let authorities = options.need("tls_ca").ok().map(|file| PathBuf::from(file).into());
     let tls = SslOpts::default().with_disable_built_in_roots(authorities.is_some());
     let tls = tls.with_root_certs(authorities.into_iter().collect());
-    let settings = options.driver_settings().into_iter().map(|(name, value)| format!("{name}={value}"));
+    let compressed = options.is("compression", "zlib").then(|| ("compression".into(), "true".into()));
+    let settings = options.driver_settings().into_iter().chain(compressed);
+    let settings = settings.map(|(name, value)| format!("{name}={value}"));
     let url = format!("mysql://localhost?{}", settings.collect::<Vec<_>>().join("&"));
     let builder = OptsBuilder::from_opts(Opts::from_url(&url).map_err(unsupported)?);
     Ok(rowpath::rust_mysql_builder!(options, builder, host, tls).into())

@@ -44,7 +44,7 @@ class Place:
         default_factory=dict
     )  # added for the server process (LD_PRELOAD of the sync counter)
     version: str = ""  # of `Versioned.versions`; empty: the first
-    storage: str = ""  # of `Stored.storages`; empty: the first
+    storage: str = ""  # of `Stored.storages`, of files `Compresses.compressions`; empty: the first
     listen: str = "127.0.0.1"  # the one address of this machine that a server listens on
     clients: tuple[str, ...] = ()  # addresses of other hosts that may log in, beside this machine
     connections: int = CONNECTIONS  # that a private server must take at once
@@ -246,6 +246,14 @@ class Stored(Protocol):
     def durabilities_of(self, storage: str) -> tuple[str, ...]:
         """Those of `durabilities` that this storage has, its default first."""
         return self.durabilities
+
+
+@runtime_checkable
+class Compresses(Protocol):
+    """An engine whose connections or files can be compressed, distinguished by the coordinate `compression`."""
+
+    compressions: tuple[str, ...]  # the first is what a path has that names none; of files `Place.storage` takes one
+    no_compressions: dict[str, str]  # what a user may look for here, and why it is not there
 
 
 @runtime_checkable

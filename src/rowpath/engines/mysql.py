@@ -150,6 +150,7 @@ class Mysql(Mariadb):
     title = "MySQL"
     deployments: tuple[str, ...] = ("server",)
     storages: tuple[str, ...] = ("innodb", "myisam")
+    no_compressions = {"zstd": f"MySQL's protocol has zstd since 8.0.18, Rowpath's own server is {VERSION}"}
     ways = ()  # the artefact has only the server
     types = TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
     loading = LoadingCost(350e6, 4.5, 15e6)

@@ -1,14 +1,15 @@
 """Files as engines, no database at all: one file per table in one folder, read only, shared by all paths.
 
-Delimited text (TABLE.tbl), in Rowpath's own form and as RFC 4180 has it; columnar files, which the Python drivers' own
-environment writes, for the controller has no columnar library: Parquet, compressed as writers do by default, and Arrow,
-not compressed, so that a reader may map it; and esProc SPL, on request only, which reads delimited text by its cursors,
-or its own composite tables.
+Delimited text (TABLE.tbl), in Rowpath's own form, which our netcat also sends, and as RFC 4180 has it; columnar files,
+which the Python drivers' own environment writes, for the controller has no columnar library: by default Parquet with
+snappy, as writers have it, and Arrow not compressed, so that a reader may map it; and esProc SPL, on request only,
+which reads delimited text by its cursors, or its own composite tables.
 """
 
 from __future__ import annotations
 
 import json
+import secrets
 import shutil
 import tempfile
 from pathlib import Path
@@ -21,7 +22,7 @@ from rowpath.engines import load_through_runner
 from rowpath.engines.base import Engine, Instance, LoadingCost, Place, Settled, Stored
 from rowpath.engines.probe_facts import ProbeFacts
 from rowpath.errors import RowpathError
-from rowpath.machine import private_directories, processes
+from rowpath.machine import c_tools, private_directories, processes
 from rowpath.machine.maven import ESPROC, ESPROC_VERSION
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
@@ -59,7 +60,7 @@ CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
 class FileEngine(Engine):
     """The kind of engine: a folder of files, one per table."""
 
-    deployments = ("file",)
+    deployments: tuple[str, ...] = ("file",)
     durabilities: tuple[str, ...] = ("none",)
     segments: Literal["", "bytes", "records"] = "records"
 
@@ -69,6 +70,7 @@ class DelimitedText(FileEngine):
 
     name = "file"
     order = 70
+    deployments = ("file", "server")
     segments = "bytes"
     counts_payload = True
     loading = LoadingCost(0, 1.0, 500e6)
@@ -85,7 +87,7 @@ class DelimitedText(FileEngine):
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> TextFolder:
-        return TextFolder(place)
+        return Netcat(place) if deployment == "server" else TextFolder(place)
 
 
 class TextFolder(Instance):
@@ -143,6 +145,56 @@ class TextFolder(Instance):
         return {"format": "delimited text", "delimiter": DELIMITER, "encoding": "UTF-8"}
 
 
+class Netcat(TextFolder):
+    """A folder of delimited text files, and our program that sends one through a socket: a wire without a database."""
+
+    deployment = "server"
+    _process: processes.Process | None = None
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._place = place
+        self._port = 0
+        self._password = secrets.token_urlsafe(24)
+
+    @override
+    def start(self) -> None:
+        """Start it and wait for its ready line. Errors: EnvironmentMissing without a C compiler."""
+        self.stop()
+        super().start()
+        command = c_tools.netcat_command(self._folder, self._place.port or self._port, self._place.listen)
+        self._process, self._port = processes.start_listener(
+            "netcat",
+            command,
+            self._place.environment,
+            self._place.server_cpus,
+            first_line=f"{self._password}\n".encode(),
+        )
+
+    @override
+    def check(self) -> bool:
+        """Whether it runs, as it does from its ready line on."""
+        return bool(self.pids())
+
+    @override
+    def stop(self) -> None:
+        if self._process is not None:
+            processes.stop(self._process, processes.AT_ONCE)
+            self._process = None
+
+    @override
+    def pids(self) -> list[int]:
+        return [self._process.pid] if self._process is not None and self._process.poll() is None else []
+
+    @override
+    def options(self, path: AccessPath) -> dict[str, Any]:
+        return {"host": self._place.listen, "port": self._port, "password": self._password}
+
+    @override
+    def secrets(self) -> list[str]:
+        return [self._password]
+
+
 class QuotedText(FileEngine):
     """The kind of engine: a folder of delimited text files as RFC 4180 has them: every text in quotes, and a header."""
 
@@ -188,15 +240,18 @@ class QuotedFolder(TextFolder):
 
 
 class ColumnarFiles(FileEngine):
-    """The kind of engine: a folder of TABLE.NAME, exactly typed; `name` and `compression` are the writer's words."""
+    """The kind of engine: a folder of TABLE.NAME, exactly typed; `name` and `compressions` are the writer's words."""
+
+    no_compressions: dict[str, str] = {}
 
     def __init__(
         self, name: str, order: int, title: str, compression: str, loading: LoadingCost, *suffixes: str
     ) -> None:
+        """`compression`: the default."""
         self.name = name
         self.order = order
         self.title = title
-        self.compression = compression
+        self.compressions = (compression, "zstd", "lz4")
         self.loading = loading
         self.probe = ProbeFacts(files=dict.fromkeys(suffixes, ""), table_suffix=name, syntax=None)
 
@@ -221,6 +276,7 @@ class ColumnarFolder(TextFolder):
     def __init__(self, engine: ColumnarFiles, place: Place) -> None:
         super().__init__(place)
         self._engine = engine
+        self._compression = place.storage or engine.compressions[0]
         self.format_name = self.suffix = engine.name
 
     @override
@@ -233,7 +289,7 @@ class ColumnarFolder(TextFolder):
         engine, writer = self._engine, load_through_runner.loader(self._engine.name)
         return {
             "format": engine.title,
-            "compression": engine.compression,
+            "compression": self._compression,
             "batch_rows": str(BATCH_ROWS),
             "written by": f"{writer.driver} {writer.versions[0]}",
         }
@@ -253,7 +309,7 @@ class ColumnarFolder(TextFolder):
                 "count": table.rows if kept else write_rows(source, rows(table), table.columns),
                 "columns": msgspec.to_builtins(table.columns),
                 "file": str(file),
-                "compression": self._engine.compression,
+                "compression": self._compression,
                 "batch_rows": BATCH_ROWS,
             }
             done = processes.run(

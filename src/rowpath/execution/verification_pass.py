@@ -80,7 +80,7 @@ class Counting:
     proxy: proxy.Proxy
     overrides: dict[str, Any]
     sent: StatementsSent | None = None  # of a path whose layer chooses its statements
-    encrypted: bool = False  # so that no text can be found in what passes
+    unreadable: str = ""  # why no text can be found in what passes
 
 
 @contextlib.contextmanager
@@ -183,7 +183,9 @@ class VerificationPass:
         worker.open(**(counting.overrides if counting else {}))
         if counting:
             settings = worker.facts().get("settings", {})
-            counting.encrypted = str(settings.get("tls", "")).startswith("on")
+            ways = {"tls": "encrypted", "compression": "compressed"}
+            how = [way for setting, way in ways.items() if str(settings.get(setting, "")).startswith("on")]
+            counting.unreadable = f"the connection is {' and '.join(how)}" if how else ""
         self._worker, self._counting = worker, counting
 
     def _syncs(self) -> SyncCount:
@@ -262,7 +264,7 @@ class VerificationPass:
             sources["statements"] = STATEMENTS_MEANS
         if counting:
             passed = asdict(counting.proxy.read())
-            if counting.encrypted or work.phase.kind == "load" or not distinctive(work.sql):
+            if counting.unreadable or work.phase.kind == "load" or not distinctive(work.sql):
                 del passed["texts_sent"]
             counts |= passed
             counting.proxy.patience(0)
@@ -271,8 +273,8 @@ class VerificationPass:
                 counts |= {"statements": len(texts), "sql": tuple(texts[: round(len(texts) / operations)])}
                 sources["sql"] = SENT
             sources["bytes"] = proxy.METHOD
-            if counting.encrypted:
-                sources["texts_sent"] = "unavailable: the connection is encrypted"
+            if counting.unreadable:
+                sources["texts_sent"] = f"unavailable: {counting.unreadable}"
         step = self._planned.path.pipeline
         if operations > step and together.calls is not None and single_calls is not None:
             # What a request costs the runner itself is in both: the difference is made of operations only.
@@ -405,7 +407,8 @@ def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, rece
 
     `received`: the bytes that the counting proxy saw come from the server, where they are only the operations'.
     """
-    least = payload_bytes if path.served or ENGINES[path.engine].counts_payload else reply.operations
+    plain = path.compression == "none" if path.served else ENGINES[path.engine].counts_payload
+    least = payload_bytes if plain else reply.operations
     if reply.bytes % max(1, reply.operations):
         return f"operations returned different byte counts ({reply.bytes:,} bytes over {reply.operations} operations)"
     if received is not None and reply.bytes != received:

@@ -94,9 +94,20 @@ class Worker:
             if self.clients > 1:  # each of them may be a process
                 self.pids = [self.runner.pid, *processes.descendants(self.runner.pid)]
         self.notice_server()
+        self._prove_compression()
         return WorkerRecord(
             path_id=self.planned.path.id, pid=self.runner.pid, hello=protocol.body(hello), connect_ns=reply.connect_ns
         )
+
+    def _prove_compression(self) -> None:
+        """RunnerFailure where the path is to compress its connection and the server says that it does not."""
+        path = self.planned.path
+        if not path.served or path.compression == "none":
+            return
+        found = self.facts()["settings"].get("compression", "nothing of it")
+        if found != "on":
+            what = f"compression={path.compression} was requested, but for this connection the server reports: {found}"
+            raise RunnerFailure("connect", what)
 
     @property
     def cpus(self) -> tuple[int, ...]:

@@ -299,15 +299,18 @@ class _Trial:
         begin, lock, unlock = LOCKS.get(engine, ("", "", ""))
         if self.work == "read" and not slow:
             raise _NotApplicable("the engine has no statement that would run for long")
-        if self.work == "write" and not lock:
+        writes, transaction = self.work in ("write", "transaction"), self.work == "transaction"
+        if writes and not lock:
             raise _NotApplicable(f"no lock is known that a write of {engine} would wait for")
         self._begin(bytes_per_s=SLOW_BYTES_PER_S if self.work == "scan" else 0)
         written = f"INSERT INTO flt_writes (id, n, note) VALUES ({self.row + 1}, 0, 'stopped')"
-        sql = {"scan": self._phase("scan").sql, "read": slow, "write": written}[self.work]
+        sql = written if writes else {"scan": self._phase("scan").sql, "read": slow}[self.work]
         with self.bench.observer(self.role, self.planned) as observer:
             others = self._working(observer)  # what an earlier cell could not stop
-            if self.work == "write":
+            if writes:
                 observer.run([begin, lock])
+            if transaction:
+                self.worker.run(["BEGIN"])
             self._event_at_fault(STOP_AFTER_MS)
             how = {"kind": kind, "sql": sql, "after_ms": STOP_AFTER_MS, "most_ms": STOP_MOST_MS}
             try:
@@ -327,17 +330,28 @@ class _Trial:
             self._set(end_ns=reply.took_ns - STOP_AFTER_MS * 1_000_000)
             self._event("the statement ends" if reply.honoured else reply.text, end_ns)
             self._server_view(observer, others)
-            if self.work == "write":
+            if writes:
                 observer.run([unlock])
                 time.sleep(LOOK_EACH_S)
+            usable = self._rolled_back() if transaction and reply.honoured else reply.usable
+            if writes:
                 self._set(acknowledged=0, stored=self.bench.answer(observer, "count-written", self.row))
         if not reply.honoured:
             _end(self.worker)
             self._connection("broken")
         else:
-            self._connection("usable" if reply.usable else "refused")
+            self._connection("usable" if usable else "refused")
         self._heal()
         self._reconnect()
+
+    def _rolled_back(self) -> bool:
+        """Whether the connection takes a ROLLBACK, and a read after it."""
+        try:
+            self.worker.run(["ROLLBACK"])
+            self._sample("read", 1)
+        except RunnerFailure:
+            return False
+        return True
 
     def _server_view(self, observer: Worker, others: int) -> None:
         if self.planned.path.engine not in OBSERVERS:

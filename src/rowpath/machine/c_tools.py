@@ -47,6 +47,11 @@ def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
     return _program("link"), "--to", str(to_port), "--delay-ns", str(delay_ns)
 
 
+def netcat_command(folder: Path, tcp: int, listen: str) -> tuple[str, ...]:
+    """How to start what sends TABLE.tbl of a folder; its stdin begins with the secret of whoever may ask."""
+    return _program("netcat", "-pthread"), "--folder", str(folder), "--tcp", str(tcp), "--listen", listen
+
+
 def replay_program() -> str:
     """The replay server; its options stand in runners/c/tools/replay/main.c."""
     return _program("replay")

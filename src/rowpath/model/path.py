@@ -30,6 +30,7 @@ COORDINATES = (
     "pipeline",
     "transport",
     "tls",
+    "compression",
     "link",
     "pooler",
     "pooler_mode",
@@ -94,6 +95,7 @@ class WithCoordinates:
     result = Coordinate()
     transport = Coordinate()
     tls = Coordinate()
+    compression = Coordinate()  # of what crosses a server's connection, or of a file
     link = Coordinate()
     pooler = Coordinate()  # a program between client and server that keeps the connections
     pooler_mode = Coordinate()  # for how long it lends one: `transaction` or `session`
@@ -120,6 +122,11 @@ class WithCoordinates:
     def embedded(self) -> bool:
         """Whether the engine runs in the client's process."""
         return self.deployment == "embedded"
+
+    @property
+    def kept_as(self) -> str:
+        """How its tables are kept: its storage, or its files' compression; `none` where there is one way."""
+        return self.storage if self.storage != "none" or self.served else self.compression
 
     @property
     def is_null(self) -> bool:

@@ -24,7 +24,7 @@ from rowpath.planning.availability import ineligible_reason, pruned, unavailable
 from rowpath.planning.client_groups import crowded, only_alone
 from rowpath.planning.hosts import SeveralHosts, cannot_load, spreads
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.planning.selection import applies, check_coordinates, matches, select, unmatched
+from rowpath.planning.selection import applies, check_coordinates, matches, no_compression, select, unmatched
 from rowpath.runners.manifest import Adapter, language
 
 SET_LIMIT = 14  # live runners in one set: twelve and two anchors
@@ -243,6 +243,9 @@ def nothing_left(
     if dropped:
         return UsageError(f"{what} can run here: {dropped[0].reason}", dropped[0].remedy or "rowpath doctor")
     shown = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
+    for selection in experiment.paths:
+        if reason := no_compression({**selection.wanted, **filters}):
+            return UsageError(f"{what} has {shown}: {reason}", "compression=zlib")
     if not extended and candidates([selection for selection in experiment.paths if selection.extended], filters, []):
         return UsageError(f"{what} has {shown} without --all", f"rowpath run {experiment.name} --all {shown}")
     return UsageError(f"{what} has {shown}", f"rowpath run {experiment.name} --plan")

@@ -13,8 +13,8 @@ from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Phase, PhaseName, Workload, phase_of
 from rowpath.runners.manifest import Adapter
 
-# engine, deployment, durability, version (`none` where the engine has but one), storage (`none` likewise), `free` for
-# a server that may use every core (else `none`), host (`none`: this machine)
+# engine, deployment, durability, version (`none` where the engine has but one), how tables are kept (`none` likewise),
+# `free` for a server that may use every core (else `none`), host (`none`: this machine)
 Key = tuple[str, str, str, str, str, str, str]
 
 
@@ -74,4 +74,4 @@ def key_of(path: AccessPath) -> Key:
     shown = version if len(offered) > 1 else "none"
     free = "free" if path.served and path.placement == "free" else "none"
     host = path.get("server_host" if path.served else "client_host")
-    return path.engine, path.deployment, path.durability, shown, path.storage, free, host
+    return path.engine, path.deployment, path.durability, shown, path.kept_as, free, host

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import msgspec
 
 from rowpath.engines import ENGINES
-from rowpath.engines.base import BY_URL, BacksUp, Stored, Versioned, versions
+from rowpath.engines.base import BY_URL, BacksUp, Compresses, Stored, Versioned, versions
 from rowpath.engines.taped import VERSION as TAPE
 from rowpath.engines.taped import Taped
 from rowpath.errors import UsageError
@@ -28,7 +28,7 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 VARIED_ONE_AT_A_TIME = ("version", "engine_version", "pipeline", "tls", "clients", "concurrency", "threads", "bulk")
 POOLED = ("pool", "pool_size", "validation")
 POOLER = ("pooler", "pooler_mode")
-OWN_WHERE_NAMED = ("rows", "loop", "locking")  # of adapters
+OWN_WHERE_NAMED = ("rows", "loop", "locking", "compression")  # of adapters
 # Coordinates that no path has unless they are named.
 WHERE_NAMED = ("link", "layer", "technique", *POOLED, *POOLER, *OWN_WHERE_NAMED)
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
@@ -81,6 +81,8 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
         axes = {key: values for key, values in axes.items() if key in wanted or key not in OWN_WHERE_NAMED}
         if "link" in wanted:
             axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
+        if "compression" in wanted:
+            axes = axes | {"compression": _compressions(adapter, engine_name, deployment)}
         if wanted.keys() & {*POOLER}:
             axes = axes | _poolers(engine_name, deployment)
         if wanted.keys() & {"layer", "technique"}:  # otherwise a path hands over rows
@@ -158,6 +160,15 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
                 coordinates |= dict.fromkeys(POOLED, "none")
             paths += [AccessPath.of(coordinates, label) for label in wanted.get("label", ("",))]
     return list(dict.fromkeys(paths)) if wanted.keys() & {*POOLED, *POOLER} else paths
+
+
+def _compressions(adapter: Adapter, engine_name: str, deployment: str) -> tuple[str, ...]:
+    """What can be compressed: of a server's connections as its driver can, of files what the engine writes."""
+    engine = ENGINES[engine_name]
+    offered = engine.compressions if isinstance(engine, Compresses) and deployment != "embedded" else ()
+    if deployment == "server":
+        offered = tuple(value for value in adapter.coordinates.get("compression", ()) if value in offered)
+    return offered or ("none",)
 
 
 def _poolers(engine_name: str, deployment: str) -> dict[str, tuple[str, ...]]:
@@ -246,6 +257,8 @@ def select(
 def unmatched(selection: Selection) -> UsageError:
     """What is wrong with a selection that no path matches: the coordinate whose value the others do not have."""
     named = " ".join(f"{key}={','.join(values)}" for key, values in selection.wanted.items())
+    if reason := no_compression(selection.wanted):
+        return UsageError(f"no path matches {named}: {reason}", "compression=zlib")
     for key in sorted(selection.select, key=lambda key: key in ("engine", "language", "driver", "deployment")):
         others = msgspec.structs.replace(selection, select={**selection.select, key: "*"})
         if values := dict.fromkeys(path.get(key) for _adapter, path in select(others)):
@@ -254,6 +267,15 @@ def unmatched(selection: Selection) -> UsageError:
             can_be = f"{key} must be {' or '.join(values)}"
             return UsageError(f"no path matches {named}: {can_be}", f"{key} = '{next(iter(values))}'")
     return UsageError(f"no path matches {named}", "rowpath list paths")
+
+
+def no_compression(wanted: Mapping[str, tuple[str, ...]]) -> str:
+    """Why the named engines cannot compress as is wanted, where they know it; else empty."""
+    named = wanted.get("engine", ("*",))
+    engines = [each for name, each in ENGINES.items() if "*" in named or name in named]
+    known = [each.no_compressions for each in engines if isinstance(each, Compresses)]
+    values = wanted.get("compression", ())
+    return "; ".join(reasons[value] for reasons in known for value in values if value in reasons)
 
 
 def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
@@ -274,6 +296,9 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
         if value not in ("none", "*") and not is_size(value):
             what = f"invalid pool_size '{value}': expected how many connections the pool has"
             raise UsageError(what, f"for ten connections, pool_size={POOL_SIZE}")
+    compressing = [
+        (*each.compressions, *each.no_compressions) for each in ENGINES.values() if isinstance(each, Compresses)
+    ]
     known = {
         "pool": ("none", *dict.fromkeys(pool.name for adapter in every_adapter() for pool in adapter.pools)),
         "validation": VALIDATIONS,
@@ -283,6 +308,7 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
         "deployment": ("embedded", "server", "file", "none"),
         "placement": ("same", "split", "free", "apart"),
         "pooler": ("none", *POOLERS),
+        "compression": tuple(dict.fromkeys(("none", *(value for each in compressing for value in each)))),
         "pooler_mode": tuple(dict.fromkeys(("none", *(mode for kind in POOLERS.values() for mode in kind.modes)))),
     }
     for key, right in known.items():

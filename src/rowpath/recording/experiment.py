@@ -38,6 +38,9 @@ def check(plan: Plan) -> None:
         if ENGINES[path.engine].wire is None or not path.served or path.tls == "on":
             what = f"cannot record {planned.name}: a tape holds {IN_WORDS}, without TLS"
             raise UsageError(what, "engine=postgresql deployment=server")
+        if path.compression != "none":
+            what = f"cannot record {planned.name}: no message can be read of a connection with compression"
+            raise UsageError(what, "compression=none")
         if path.ranges != "none":
             raise UsageError(f"cannot record {planned.name}: it retrieves in parts", "ranges=none")
     keys = dict.fromkeys(key_of(planned.path) for planned in plan.paths)

@@ -1,6 +1,7 @@
-"""TPC-H's `customer` and `orders`: made by tpchgen-cli once per number of rows, kept in the cache as TABLE.tbl.
+"""TPC-H's `customer`, `orders` and `lineitem`: made by tpchgen-cli once per number of rows, kept as TABLE.tbl.
 
-A table's number of rows is its scale (150,000 or 1,500,000 rows at scale 1), and its rows are in the order of its key.
+A table's number of rows is its scale, and its rows are in the order of its key. At scale 1 those are 150,000, 1,500,000
+and the first 6,000,000: how many lines the orders of a scale have is not known before they are made.
 """
 
 from __future__ import annotations
@@ -39,13 +40,15 @@ PIECE_BYTES = 1 << 20
 # What making text of that size took on a slow machine; only for estimates.
 MADE_BYTES_PER_S = 30e6
 START_S = 1.0
+LEAST_SCALE = 1e-4  # of `lineitem`: below it there is no supplier
 
 
 # How a column's text becomes a natural value; of all others it is one.
 NATURAL: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("c_custkey", "c_nationkey", "o_orderkey", "o_custkey", "o_shippriority"), int),
-    **dict.fromkeys(("c_acctbal", "o_totalprice"), Decimal),
-    "o_orderdate": date.fromisoformat,
+    **dict.fromkeys(("l_orderkey", "l_partkey", "l_suppkey", "l_linenumber"), int),
+    **dict.fromkeys(("c_acctbal", "o_totalprice", "l_quantity", "l_extendedprice", "l_discount", "l_tax"), Decimal),
+    **dict.fromkeys(("o_orderdate", "l_shipdate", "l_commitdate", "l_receiptdate"), date.fromisoformat),
 }
 
 
@@ -57,6 +60,7 @@ class TpchTable:
     columns: tuple[str, ...]
     rows: int
     row_bytes: float  # of text, on average
+    exact: bool = True  # whether its scale says how many rows it has; else a few more are made, and left out
 
 
 SOURCES = {
@@ -82,6 +86,30 @@ SOURCES = {
         rows=1_500_000,
         row_bytes=113.7,
     ),
+    "tpch-lineitem": TpchTable(
+        "lineitem",
+        (
+            "l_orderkey",
+            "l_partkey",
+            "l_suppkey",
+            "l_linenumber",
+            "l_quantity",
+            "l_extendedprice",
+            "l_discount",
+            "l_tax",
+            "l_returnflag",
+            "l_linestatus",
+            "l_shipdate",
+            "l_commitdate",
+            "l_receiptdate",
+            "l_shipinstruct",
+            "l_shipmode",
+            "l_comment",
+        ),
+        rows=6_000_000,
+        row_bytes=125.5,
+        exact=False,
+    ),
 }
 
 
@@ -91,16 +119,20 @@ def text_bytes(table: Table) -> float:
 
 
 def scale_of(table: Table) -> float:
-    """The scale at which tpchgen-cli makes exactly this many rows: it rounds down."""
-    whole = SOURCES[table.generator].rows
+    """The scale at which tpchgen-cli makes exactly this many rows, for it rounds down; of `lineitem` a few more."""
+    source = SOURCES[table.generator]
+    whole = source.rows
     scale = table.rows / whole
+    if not source.exact:
+        return max(scale * 1.001 + 2e-5, LEAST_SCALE)
     return scale if int(whole * scale) == table.rows else math.nextafter(scale, math.inf)
 
 
 def path_of(table: Table) -> Path:
     """Where the table's file is, or will be once it was made; its name has the program's version."""
-    version = importlib.metadata.version(PROGRAM)
-    return cache_dir() / "tpch" / f"{scale_of(table):.15g}" / f"{SOURCES[table.generator].name}-{version}.tbl"
+    version, source = importlib.metadata.version(PROGRAM), SOURCES[table.generator]
+    scale = scale_of(table) if source.exact else table.rows / source.rows
+    return cache_dir() / "tpch" / f"{scale:.15g}" / f"{source.name}-{version}.tbl"
 
 
 def file_of(table: Table) -> Path:
@@ -143,6 +175,8 @@ def _make(table: Table, file: Path) -> None:
                 while piece := process.stdout.read(PIECE_BYTES):
                     whole, end, rest = (rest + piece).rpartition(b"\n")
                     lines = (whole + end).replace(b"|\n", b"\n")  # without the separator at their ends
+                    if not source.exact and lines.count(b"\n") > table.rows - made:
+                        lines = b"".join(lines.splitlines(keepends=True)[: table.rows - made])
                     made += lines.count(b"\n")
                     target.write(lines)
                     load_progress.report(f"making {file.name}", made, table.rows)

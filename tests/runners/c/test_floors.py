@@ -46,6 +46,8 @@ DRAINS = [
     ("postgresql", {"poll": "sleep"}),
     ("postgresql", {"poll": "busy", "transport": "tcp"}),
     ("postgresql", {"poll": "sleep", "format": "binary"}),
+    ("postgresql", {"fetch": "drain:copy", "format": "text"}),
+    ("postgresql", {"fetch": "drain:copy", "format": "binary"}),
     ("mariadb", {"poll": "sleep"}),
     ("mariadb", {"poll": "busy", "transport": "tcp"}),
 ]
@@ -168,6 +170,26 @@ def test_raw_read(suffix: str, tmp_path: Path) -> None:
         assert failed.failure.code == "ENOENT"
 
 
+@pytest.mark.parametrize("poll", ["sleep", "busy"])
+def test_netcat(poll: str) -> None:
+    with started("file", deployment="server") as instance:
+        folder = Path(instance._folder)  # type: ignore[attr-defined]
+        (folder / "drained.tbl").write_bytes(b"x" * 2_500_001)
+        (folder / "empty.tbl").touch()
+        with Talk("netcat", instance, deployment="server", poll=poll) as talk:
+            prepare(talk)
+            reply = talk.sample("scan", operations=4)
+            assert (reply.bytes, reply.rows, reply.failed) == (4 * (8 + 2_500_001), 0, 0)
+            prepare(talk, table="empty")
+            assert talk.sample("scan", operations=2).bytes == 2 * 8
+            prepare(talk, table="absent")
+            assert talk.sample("scan", operations=1).failed == 1
+        with pytest.raises(RunnerFailure, match="refused the login") as refused:
+            instance._password = "wrong"  # type: ignore[attr-defined]
+            Talk("netcat", instance, deployment="server")
+        assert refused.value.kind == "connect"
+
+
 def test_a_floor_is_proven_by_its_bytes() -> None:
     def reply(drained: int, operations: int = 2) -> SampleReply:
         numbers: dict[str, Any] = dict.fromkeys(("ns", "failed", "rows", "values", "first", "lead_in_operations"), 0)
@@ -217,5 +239,5 @@ def test_a_floor_is_named_or_it_is_not_there() -> None:
         return {adapter.driver for adapter, _ in select(Selection(select=dict(wanted)))}
 
     assert drivers(engine="file", language="c") == {"file"}
-    assert drivers(engine="file", language="c", fetch="drain") == {"raw"}
+    assert drivers(engine="file", language="c", fetch="drain") == {"raw", "netcat"}
     assert drivers(driver="drain") == {"drain"}

@@ -26,9 +26,9 @@ MOST_STORED = 3000  # more than a vector of DuckDB's
 SOME_STORED = 300  # where rows go one by one, or a hundred at once
 
 
-def loaded(engine_name: str, folder: Path, names: tuple[str, ...]) -> Instance:
-    engine = ENGINES[engine_name]
-    instance = engine.instance(engine.deployments[0], engine.durabilities[0], Place(folder, folder, (0,)))
+def loaded(engine_name: str, folder: Path, names: tuple[str, ...], storage: str = "") -> Instance:
+    engine, place = ENGINES[engine_name], Place(folder, folder, (0,), storage=storage)
+    instance = engine.instance(engine.deployments[0], engine.durabilities[0], place)
     instance.start()
     tables: dict[str, Table] = {}
     for name in names:
@@ -98,6 +98,22 @@ def test_columnar_files(
     with pytest.raises(RunnerFailure, match="whole tables") as caught:
         talk.prepare(keyed, keyed.phase("read"))
     assert caught.value.kind == "unsupported"
+
+
+@pytest.mark.parametrize("compression", ["zstd", "lz4"])
+@pytest.mark.parametrize(
+    ("engine", "drivers"), [("parquet", "pyarrow polars duckdb-files"), ("arrow", "pyarrow polars")]
+)
+def test_compressed_files(
+    start: Callable[..., Talk], tmp_path: Path, engine: str, drivers: str, compression: str
+) -> None:
+    written = loaded(engine, tmp_path, READ, compression)
+    assert written.facts()["compression"] == compression
+    assert written.size_bytes() < 6071 * 40  # of a row that is not compressed
+    for driver in drivers.split():
+        talk = start(driver)
+        talk.open(**written.options(AccessPath.of({})), engine=engine, fetch="columnar", result="whole", threads="1")
+        check_every_phase(talk, ENGINES[engine], READ)
 
 
 @pytest.mark.parametrize(("statement", "fetch"), [("prepared", "row"), ("bound", "columnar")])

@@ -11,10 +11,14 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Instance, Place
+from rowpath.execution.worker import Worker
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Parameters, Phase
-from rowpath.runners.manifest import source_file
+from rowpath.planning.plan import PlannedPath
+from rowpath.planning.selection import lattice
+from rowpath.runners.manifest import adapter_of, source_file
 from rowpath.runners.process import RunnerFailure
+from rowpath.tape.proxy import RecordingProxy
 from rowpath.workloads import workload_file
 from tests.engines.life import reaching
 from tests.runners.python.talk import ADAPTERS, Talk, kept_fixture, living_fixture, start_fixture  # noqa: F401
@@ -175,3 +179,22 @@ def test_oracledb_says_that_nobody_listens(start: Callable[..., Talk]) -> None:
     assert missing.value.kind == "connect"
     assert missing.value.code.startswith("DPY-")
     assert "s3cret" not in str(missing.value)
+
+
+def test_a_path_whose_server_does_not_compress_fails(mariadb: Instance) -> None:
+    """A recording proxy takes compression out of the server's greeting, and the driver goes on without it."""
+    adapter = adapter_of("python", "mysql-connector")
+    wanted = {"engine": ("mariadb",), "compression": ("zlib",), "transport": ("tcp",)}
+    (path,) = lattice(adapter, wanted)
+    proxy = RecordingProxy("mysql", ("127.0.0.1", int(mariadb.options(path)["port"])))
+    proxy.start()
+    worker = Worker(PlannedPath(path, adapter, (), "p"), mariadb, log=print, timeout_s=60.0)
+    try:
+        worker.open()
+        assert worker.facts()["settings"]["compression"] == "on"
+        worker.disconnect()
+        with pytest.raises(RunnerFailure, match=r"compression=zlib was requested, but .* the server reports: off"):
+            worker.open(port=proxy.port)
+    finally:
+        worker.close()
+        proxy.stop()

@@ -73,6 +73,17 @@ def test_every_number_of_rows_has_a_scale_that_makes_exactly_so_many() -> None:
             assert int(whole * tpch.scale_of(msgspec.structs.replace(given, rows=rows))) == rows
 
 
+@pytest.mark.parametrize("rows", [1, 9, 600, 60_000])
+def test_lines_of_orders_are_as_many_as_asked(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
+    lines = msgspec.structs.replace(load_workload("lineitem").tables["lineitem"], rows=rows)
+    made = list(generators.rows(lines))
+    assert len(made) == rows
+    assert made[0][4:8] == (Decimal(17), *(made[0][5:6]), Decimal("0.04"), Decimal("0.02"))
+    keys = [row[:1] + row[3:4] for row in made]
+    assert keys == sorted(set(keys))
+
+
 MAKE = """
 from rowpath.workloads import tpch
 from rowpath.workloads.workload_file import at_scale

@@ -97,6 +97,7 @@ static bool connect_mysql(MYSQL *mysql, const rp_options *options) {
     unsigned int protocol = local ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
     mysql_options(mysql, MYSQL_OPT_PROTOCOL, &protocol);
     choose_tls(mysql, options);
+    if (rp_option_is(options, "compression", "zlib")) mysql_options(mysql, MYSQL_OPT_COMPRESS, NULL);
     if (!set_own(mysql, options)) return false;
     MYSQL *connected = mysql_real_connect(
         mysql, local ? "localhost" : rp_option(options, "host", "127.0.0.1"), rp_option(options, "user", NULL),
@@ -139,12 +140,16 @@ void *my_open(const rp_options *options, int64_t *server_pid) {
     return NULL;
 }
 
-char *my_first_value(MYSQL *mysql, const char *sql) {
+static char *my_value(MYSQL *mysql, const char *sql, int column) {
     MYSQL_RES *rows = mysql_real_query(mysql, sql, strlen(sql)) == 0 ? mysql_store_result(mysql) : NULL;
     MYSQL_ROW row = rows != NULL ? mysql_fetch_row(rows) : NULL;
-    char *value = row != NULL && row[0] != NULL ? strdup(row[0]) : NULL;
+    char *value = row != NULL && row[column] != NULL ? strdup(row[column]) : NULL;
     mysql_free_result(rows);
     return value;
+}
+
+char *my_first_value(MYSQL *mysql, const char *sql) {
+    return my_value(mysql, sql, 0);
 }
 
 void my_facts_from_query(MYSQL *mysql, const char *sql, rp_facts *facts) {
@@ -155,4 +160,12 @@ void my_facts_from_query(MYSQL *mysql, const char *sql, rp_facts *facts) {
         rp_setting(facts, isolation ? "transaction_isolation" : row[0], value);
     }
     mysql_free_result(rows);
+}
+
+void my_compression_fact(const my_connection *connection, rp_facts *facts) {
+    if (!rp_option_is(connection->options, "compression", "zlib")) return;
+    MYSQL *mysql = connection->mysql;
+    char *value = my_value(mysql, "SHOW SESSION STATUS LIKE 'Compression'", 1);
+    rp_setting(facts, "compression", value != NULL && strcmp(value, "ON") == 0 ? "on" : "off");
+    free(value);
 }

@@ -55,4 +55,7 @@ char *my_first_value(MYSQL *mysql, const char *sql);
 /* A fact for each row (name, value) of the query, under the name and in the spelling that it has for other servers. */
 void my_facts_from_query(MYSQL *mysql, const char *sql, rp_facts *facts);
 
+/* Whether the server compresses what it sends, where that was requested. */
+void my_compression_fact(const my_connection *connection, rp_facts *facts);
+
 #endif

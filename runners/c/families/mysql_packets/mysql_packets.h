@@ -1,11 +1,12 @@
 /* Packets of MySQL's protocol, as far as a query is sent and the end of its result is found without a library.
-   Source: MariaDB's documentation, "Client/Server Protocol", 0-packet and Result Set Packets. */
+   Source: MariaDB's documentation, "Client/Server Protocol", 0-packet and Result Set Packets; compressed packets. */
 #ifndef RP_MYSQL_PACKETS_H
 #define RP_MYSQL_PACKETS_H
 
 #include "adapter.h"
 
 #define MY_HEAD_BYTES 7 /* of a packet: length, number, and what shows its kind */
+#define MY_COMPRESSED_HEAD_BYTES 7
 
 /* The way through the packets of a result. */
 typedef struct my_packets {
@@ -22,8 +23,24 @@ typedef struct my_packets {
 /* Goes on through the bytes [at, end); `at` MY_DONE and nothing to skip: the result has ended. */
 void my_step(my_packets *packets, const char *at, const char *end);
 
-/* A query as text; to be freed by the caller. NULL after rp_fail: it is too long. */
-char *my_query_packet(const char *sql, size_t *length);
+/* The way through the packets of the protocol with compression, which hold those of a result. */
+typedef struct my_compressed {
+    uint8_t head[MY_COMPRESSED_HEAD_BYTES]; /* length, number, and the length of what was compressed (0: it was not) */
+    char *packed, *plain;                   /* the body; freed by my_free_compressed */
+    size_t have;                            /* of head and body */
+    size_t plain_bytes;
+} my_compressed;
+
+/* As my_step, through compressed packets. False after rp_fail: they do not follow the protocol. */
+bool my_step_compressed(my_compressed *compressed, my_packets *packets, const char *at, const char *end);
+void my_free_compressed(my_compressed *compressed);
+
+/* Whether these bytes are one whole compressed packet with an error. */
+bool my_compressed_error(const char *at, size_t length);
+
+/* A query as text, `compressed`: for a connection with compression; to be freed by the caller. NULL after rp_fail: it
+   is too long. */
+char *my_query_packet(const char *sql, bool compressed, size_t *length);
 
 /* The error whose packet is the last that came: a mark, two bytes of number, # and five of state, the text. `readable`
    bytes before `end` can be read. Always false. */

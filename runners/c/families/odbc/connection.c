@@ -136,6 +136,7 @@ bool odbc_connect(odbc_connection *connection, const rp_options *options) {
     if (!SQL_SUCCEEDED(result)) return connect_failed(connection->handle, library_of(options));
     char engine[64] = "";
     SQLGetInfo(connection->handle, SQL_DBMS_NAME, engine, sizeof engine, NULL);
+    connection->compressed = rp_option_is(options, "compression", "zlib");
     odbc_driver_here.durations = strcmp(engine, "MariaDB") == 0 || strcmp(engine, "MySQL") == 0;
     return true;
 }

@@ -27,14 +27,16 @@ static void facts_from_query(odbc_connection *connection, rp_facts *facts) {
     SQLFreeStmt(connection->run, SQL_CLOSE);
 }
 
-static void encryption_from_query(odbc_connection *connection, rp_facts *facts) {
-    SQLCHAR protocol[32] = "";
+/* A setting: `on` where the query of (name, value) delivers the value `on`, or any value where that is NULL. */
+static void switched(odbc_connection *connection, rp_facts *facts, const char *setting, const char *query,
+                     const char *on) {
+    SQLCHAR value[32] = "";
     SQLLEN length;
-    if (odbc_driver_here.encryption == NULL) return;
-    if (SQL_SUCCEEDED(execute(connection, odbc_driver_here.encryption)) && SQL_SUCCEEDED(SQLFetch(connection->run)))
-        SQLGetData(connection->run, 2, SQL_C_CHAR, protocol, sizeof protocol, &length);
+    if (query == NULL) return;
+    if (SQL_SUCCEEDED(execute(connection, query)) && SQL_SUCCEEDED(SQLFetch(connection->run)))
+        SQLGetData(connection->run, 2, SQL_C_CHAR, value, sizeof value, &length);
     SQLFreeStmt(connection->run, SQL_CLOSE);
-    rp_setting(facts, "tls", protocol[0] != 0 ? "on" : "off");
+    rp_setting(facts, setting, (on == NULL ? value[0] != 0 : strcmp((const char *)value, on) == 0) ? "on" : "off");
 }
 
 void odbc_facts(void *opened, rp_facts *facts) {
@@ -56,5 +58,6 @@ void odbc_facts(void *opened, rp_facts *facts) {
     SQLGetPrivateProfileString("ODBC", "Threading", "0", threading, sizeof threading, "odbcinst.ini");
     rp_setting(facts, "threading", threading);
     facts_from_query(connection, facts);
-    encryption_from_query(connection, facts);
+    switched(connection, facts, "tls", odbc_driver_here.encryption, NULL);
+    if (connection->compressed) switched(connection, facts, "compression", odbc_driver_here.compression, "ON");
 }

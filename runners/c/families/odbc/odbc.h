@@ -27,6 +27,7 @@ typedef struct odbc_driver {
     const char *text_since;       /* its first version whose queries travel as text when they are given as text */
     const char *settings;         /* a query of (name, value); `version` is the engine's */
     const char *encryption;       /* a query of (name, TLS protocol), which is empty without TLS */
+    const char *compression;      /* a query of (name, ON or OFF) */
     bool durations;               /* its engine's TIME goes beyond a day, C's does not: it is taken as text */
     const char *farewells;        /* files that it leaves on disconnecting, always: a pattern, %d the pid */
 } odbc_driver;
@@ -38,7 +39,8 @@ typedef struct odbc_connection {
     SQLHSTMT run; /* for statements outside the clock, and BEGIN and COMMIT */
     rp_statement_mode mode;
     SQLULEN block_rows;
-    bool gets_data; /* each value by a call of its own */
+    bool gets_data;  /* each value by a call of its own */
+    bool compressed; /* as it was requested */
 } odbc_connection;
 
 typedef struct odbc_parameter {

@@ -44,7 +44,7 @@ bool pg_is_complete(const char *end) {
     if (!pg_looks_ready(end) || !isdigit((unsigned char)*at)) return false;
     while (isdigit((unsigned char)*at))
         at--;
-    return memcmp(at - 6, "SELECT ", 7) == 0;
+    return memcmp(at - 6, "SELECT ", 7) == 0 || memcmp(at - 4, "COPY ", 5) == 0;
 }
 
 bool pg_refused(const char *first, const char *end) {

@@ -34,6 +34,9 @@ public abstract class MysqlJdbc extends Jdbc {
     Properties properties = login();
     properties.setProperty("useServerPrepStmts", String.valueOf(prepared()));
     properties.setProperty("cachePrepStmts", String.valueOf(keepsPrepared()));
+    if (compresses()) {
+      properties.setProperty("useCompression", "true");
+    }
     configure(properties);
     return connect(url(), properties);
   }
@@ -41,6 +44,10 @@ public abstract class MysqlJdbc extends Jdbc {
   /** Whether statements are prepared on the server. */
   protected boolean prepared() {
     return options.get("statement", "prepared").equals("prepared");
+  }
+
+  private boolean compresses() {
+    return options.get("compression", "none").equals("zlib");
   }
 
   /** Host and port of the server, or a host that stands for its socket. */
@@ -119,6 +126,14 @@ public abstract class MysqlJdbc extends Jdbc {
         ResultSet status = statement.executeQuery("SHOW SESSION STATUS LIKE 'Ssl_cipher'")) {
       boolean encrypted = status.next() && !status.getString(2).isEmpty();
       facts.settings().put("tls", encrypted ? "on" : "off");
+    }
+    if (!compresses()) {
+      return;
+    }
+    try (Statement statement = connection.createStatement();
+        ResultSet status = statement.executeQuery("SHOW SESSION STATUS LIKE 'Compression'")) {
+      boolean compressed = status.next() && status.getString(2).equals("ON");
+      facts.settings().put("compression", compressed ? "on" : "off");
     }
   }
 }

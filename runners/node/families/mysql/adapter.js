@@ -40,12 +40,16 @@ export class MysqlAdapter extends Adapter {
     return this.options.result === "single-row";
   }
 
-  /** Where the server is, who logs in and whether encrypted, by the names that both drivers use. */
+  /** Where the server is, who logs in, whether encrypted or compressed, by the names that both drivers use. */
   get address() {
     const { transport, socket, host, port, user, password, database, tls = "off" } = this.options;
     const where = transport === "unix" ? { socketPath: socket } : { host, port: Number(port) };
     const ssl = tls === "off" ? false : certificates(this.options);
-    return { ...where, user, password: password ?? "", database, ssl };
+    return { ...where, user, password: password ?? "", database, ssl, compress: this.compresses };
+  }
+
+  get compresses() {
+    return this.options.compression === "zlib";
   }
 
   async connect() {
@@ -111,6 +115,10 @@ export class MysqlAdapter extends Adapter {
       tls: cipher ? `on (${cipher})` : "off",
       binding: this.statement === "text" ? "none: the values stand in the SQL" : this.binding,
     });
+    if (this.compresses) {
+      const [[, compression]] = await this.rows("SHOW STATUS LIKE 'Compression'");
+      settings.compression = compression.toLowerCase();
+    }
     return { engine_version: shown.version, build, settings };
   }
 

@@ -43,6 +43,13 @@ def fetched(cursor, execute):
     return rows
 
 
+def compression(options, rows):
+    """The setting `compression`, as the server has it for this connection, where it was requested."""
+    if options.get("compression") != "zlib":
+        return {}
+    return {"compression": dict(map(tuple, rows("SHOW STATUS LIKE 'Compression'")))["Compression"].lower()}
+
+
 class MysqlAdapter(SqlAdapter):
     """What these drivers have in common; `log_in()` connects, `connection_id()` is the server's number of it."""
 
@@ -70,6 +77,11 @@ class MysqlAdapter(SqlAdapter):
         """The PEM files that are given, by the driver's own words."""
         words = {"tls_ca": ca, "tls_cert": cert, "tls_key": key}
         return {word: self.options[option] for option, word in words.items() if self.options.get(option)}
+
+    @property
+    def compress(self):
+        """The argument by which the drivers that can do so compress what crosses the connection."""
+        return {"compress": True} if self.options.get("compression") == "zlib" else {}
 
     def log_in(self):
         raise NotImplementedError
@@ -214,6 +226,7 @@ class MysqlAdapter(SqlAdapter):
         settings = shown | {
             "autocommit": shown["autocommit"].lower(),
             "tls": f"on ({cipher})" if cipher else "off",
+            **compression(self.options, self.rows),
             "binding": "none: the values stand in the SQL" if self.options.get("statement") == "text" else self.binding,
             "executemany": self.bulk_binding,
         }

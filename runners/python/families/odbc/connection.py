@@ -20,6 +20,7 @@ SSLMODE = {
 }
 
 
+COMPRESSED = "2048"  # the bit of OPTION for MariaDB's protocol with compression
 TIMEOUTS = {"CONN_TIMEOUT", "READ_TIMEOUT", "WRITE_TIMEOUT"}  # MariaDB's driver ignores a name that it does not know
 PQ_OPTIONS = " options='-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601'"
 
@@ -59,7 +60,8 @@ def of_mysql(options):
     given = driver_settings(options)
     if unknown := given.keys() - TIMEOUTS:
         raise Unsupported(f"unknown setting '{min(unknown)}'")
-    return place | port | login | {"CHARSET": "utf8mb4", "NO_PROMPT": "1"} | given
+    compressed = {"OPTION": COMPRESSED} if options.get("compression") == "zlib" else {}
+    return place | port | login | compressed | {"CHARSET": "utf8mb4", "NO_PROMPT": "1"} | given
 
 
 def of_sqlite(options):

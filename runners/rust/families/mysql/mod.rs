@@ -4,7 +4,7 @@ mod load_data;
 pub use load_data::{load_data, write_row};
 
 use crate::core::text_forms::wall_text;
-use crate::core::{Column, Date, Facts, Failure, Outcome, Time, Type, Value, unsupported};
+use crate::core::{Column, Date, Facts, Failure, Options, Outcome, Time, Type, Value, unsupported};
 use crate::families::sqltext;
 
 /// What a session begins with: instants are UTC.
@@ -64,6 +64,19 @@ pub async fn tell(facts: &mut Facts, mut ask: impl AsyncFnMut(&str) -> Outcome<S
     facts.settings.insert("autocommit".into(), ask("SELECT IF(@@autocommit, 'on', 'off')").await?);
     let cipher = ask("SHOW SESSION STATUS LIKE 'Ssl_cipher'").await?;
     facts.settings.insert("tls".into(), if cipher.is_empty() { "off" } else { "on" }.into());
+    Ok(())
+}
+
+/// Whether the server compresses the connection, where that was requested; `ask` as in `tell`.
+pub async fn tell_compression(
+    facts: &mut Facts,
+    options: &Options,
+    ask: impl AsyncFnOnce(&str) -> Outcome<String>,
+) -> Outcome<()> {
+    if options.is("compression", "zlib") {
+        let status = ask("SHOW SESSION STATUS LIKE 'Compression'").await?;
+        facts.settings.insert("compression".into(), status.to_lowercase());
+    }
     Ok(())
 }
 

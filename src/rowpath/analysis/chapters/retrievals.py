@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from rowpath import text as fmt
 from rowpath.analysis import metrics
 from rowpath.analysis.answer_model import Sentence
-from rowpath.analysis.cells import Cell
+from rowpath.analysis.cells import Cell, CellKey
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
@@ -20,10 +21,11 @@ from rowpath.drawing.section import Opening, Section
 from rowpath.model.base import Frozen, OfMeasuredPhase, Regime
 from rowpath.model.grouping import grouped
 
-DRAIN = "drain"
+DRAIN, NETCAT = "drain", "netcat"
 FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}
 # What separates retrievals: a path is compared with the floor that had the same way.
-ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls")
+ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls", "compression")
+WIRE = ("placement", "transport", "link")  # what a path and a netcat have in common: it knows no engine
 ENGINE = 4  # the first of them, which it shares with the aggregates of its engine
 NO_FLOOR = {
     "embedded": "no bytes cross a connection, and this engine's files hold more than the table",
@@ -40,7 +42,9 @@ class RetrievalPath(Frozen, frozen=True):
     form: str  # what a call hands over: rows, blocks, columns, COPY, nothing (a floor)
     cost_ns: float
     rows_per_s: float | None
+    drain: str  # the floor that its bytes are nearest to; empty: there is none
     to_drain: Against | None
+    to_netcat: Against | None
     to_aggregate: Against | None
     client_cpu_ns: float | None
     server_cpu_ns: float | None
@@ -58,7 +62,8 @@ class Retrieval(OfMeasuredPhase, frozen=True):
     conditions: str  # "placement=split, transport=tcp"
     rows: float
     paths: tuple[RetrievalPath, ...]
-    floors: tuple[RetrievalPath, ...]  # the one that ratios are to comes first
+    floors: tuple[RetrievalPath, ...]  # the one that ratios are to comes first, but for paths with bytes like another
+    netcat: RetrievalPath | None  # the table's text through a socket, without a database
     no_floor: str  # why there is none
     aggregate: str  # the path by which the engine computed one row over the same table; empty: none
     aggregate_ns: float | None
@@ -70,13 +75,16 @@ def retrievals(evidence: Evidence) -> tuple[Retrieval, ...]:
     for where in _phases(evidence):
         cells = (cell for cell in evidence.sound_in.get(where, ()) if not cell.is_null)
         alike = grouped(cells, lambda cell: tuple(map(cell.path.get, ALIKE)))
+        netcats = {_wire(cell): cell for cell in evidence.sound_in.get(where, ()) if cell.path.driver == NETCAT}
         # The fastest aggregate of the table on each engine, however it was reached.
         aggregates: dict[tuple[str, ...], Cell] = {}
         for name in _aggregates(evidence, *where[:2]):
             for cell in evidence.sound_in.get((where[0], name, where[2]), ()):
                 engine = tuple(map(cell.path.get, ALIKE[:ENGINE]))
                 aggregates[engine] = min(aggregates.get(engine, cell), cell, key=lambda cell: cell.median or 0.0)
-        made += [_retrieval(evidence, where, together, aggregates.get(key[:ENGINE])) for key, together in alike.items()]
+        for key, together in alike.items():
+            netcat = netcats.get(_wire(together[0]))
+            made.append(_retrieval(evidence, where, together, netcat, aggregates.get(key[:ENGINE])))
     return tuple(retrieval for retrieval in made if retrieval.paths)
 
 
@@ -107,7 +115,13 @@ def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
     ]
 
 
-def _retrieval(evidence: Evidence, where: Where, cells: list[Cell], aggregate: Cell | None) -> Retrieval:
+def _wire(cell: Cell) -> tuple[str, ...]:
+    return tuple(map(cell.path.get, WIRE))
+
+
+def _retrieval(
+    evidence: Evidence, where: Where, cells: list[Cell], netcat: Cell | None, aggregate: Cell | None
+) -> Retrieval:
     like = cells[0].path
     split = like.placement == "split"
     # A sleeping reader makes the server pay for waking it: across cores the busy one is the reference.
@@ -116,21 +130,36 @@ def _retrieval(evidence: Evidence, where: Where, cells: list[Cell], aggregate: C
     order = list(FORMS.values())
     contenders = [cell for cell in cells if not _is_floor(cell)]
     contenders.sort(key=lambda cell: (order.index(_form(cell)), cell.median or 0.0))
-    drain = floors[0] if floors else None
     conditions = [f"{key}={like.get(key)}" for key in ALIKE[3:] if like.get(key) not in ("none", "off")]
     rows = max((metrics.rows_each(cell) for cell in contenders), default=0.0)
+
+    def described(cell: Cell) -> RetrievalPath:
+        drain = None if cell is netcat else _nearest(evidence, cell, floors, busy)
+        return _path(evidence, cell, drain, netcat, aggregate, rows)
+
     return Retrieval(
         *where,
         like.engine,
         like.deployment,
         ", ".join(conditions),
         rows,
-        paths=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in contenders),
-        floors=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in floors),
+        paths=tuple(map(described, contenders)),
+        floors=tuple(map(described, floors)),
+        netcat=described(netcat) if netcat is not None else None,
         no_floor="" if floors else NO_FLOOR.get(like.deployment, ""),
         aggregate=aggregate.path.name if aggregate else "",
         aggregate_ns=aggregate.median if aggregate else None,
     )
+
+
+def _nearest(evidence: Evidence, cell: Cell, floors: list[Cell], busy: dict[CellKey, bool]) -> Cell | None:
+    """The floor that waits as the first one does and takes the bytes most like the path's: text, binary, COPY."""
+    alike = [floor for floor in floors if busy[floor.key] == busy[floors[0].key]]
+    received = evidence.per_operation(cell, "bytes_received")
+    sizes = {floor.key: metrics.middle(metrics.of_cell(floor).get("bytes_drained")) for floor in alike}
+    if cell in floors or not received or not all(sizes.values()):
+        return floors[0] if floors else None
+    return min(alike, key=lambda floor: abs(math.log((sizes[floor.key] or 1.0) / received)), default=None)
 
 
 def _form(cell: Cell) -> str:
@@ -138,7 +167,9 @@ def _form(cell: Cell) -> str:
     return FORMS.get(cell.path.fetch_form, "rows")
 
 
-def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | None, rows: float) -> RetrievalPath:
+def _path(
+    evidence: Evidence, cell: Cell, drain: Cell | None, netcat: Cell | None, aggregate: Cell | None, rows: float
+) -> RetrievalPath:
     measured = metrics.of_cell(cell)
     both = metrics.cpu_shares(cell)
     cost = cell.median or 0.0
@@ -151,7 +182,9 @@ def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | 
         _form(cell),
         cost,
         rows * 1e9 / cost if rows and cost else None,
+        drain=drain.path.name if drain is not None else "",
         to_drain=evidence.against(cell, drain) if drain is not cell else Against(1.0),
+        to_netcat=evidence.against(cell, netcat) if netcat is not cell else Against(1.0),
         to_aggregate=evidence.against(cell, aggregate),
         client_cpu_ns=metrics.per_row(measured.get("client_cpu"), rows),
         server_cpu_ns=metrics.per_row(measured.get("server_cpu"), rows),
@@ -184,7 +217,7 @@ def _sentences_of(retrieval: Retrieval) -> Iterator[Sentence]:
         distance = ""
         if retrieval.floors and (drain := path.to_drain):
             ends = fmt.interval(drain.low, drain.high)
-            distance = f", {fmt.ratio(drain.ratio)}{f' ({ends})' if ends else ''} of {retrieval.floors[0].name}"
+            distance = f", {fmt.ratio(drain.ratio)}{f' ({ends})' if ends else ''} of {path.drain}"
         fastest = f"by {path.form} {path.name} is the fastest, {fmt.duration(path.cost_ns)}{distance}"
         named.setdefault(path.form, fastest)
     where = f"{retrieval.workload}.{retrieval.phase} from {retrieval.engine} ({_conditions(retrieval)})"
@@ -218,14 +251,20 @@ def _sections(retrieved: tuple[Retrieval, ...], _lookup: Lookup) -> Iterator[Sec
 
 def grid(retrieval: Retrieval) -> Grid:
     """One row per path, forms one after the other, floors last."""
-    lines = map(_line, (*retrieval.paths, *retrieval.floors))
+    netcat = (retrieval.netcat,) if retrieval.netcat else ()
+    drains = list(dict.fromkeys(path.drain for path in retrieval.paths if path.drain))
+    lines = [_line(path, len(drains) > 1, bool(netcat)) for path in (*retrieval.paths, *retrieval.floors, *netcat)]
     source = f"{retrieval.engine}, {retrieval.deployment} ({_conditions(retrieval)})"
     title = f"{retrieval.workload}.{retrieval.phase} from {source}"
     notes = ["Rows, blocks, columns and COPY are different work: compare within one form."]
-    if retrieval.floors:
+    if len(drains) > 1:
+        notes.append("The drain is that of the path's own format: it reads the same bytes and parses nothing.")
+    elif retrieval.floors:
         notes.append(f"The drain is {fmt.clean(retrieval.floors[0].name)}: it reads the same bytes and parses nothing.")
     elif retrieval.no_floor:
         notes.append(f"No drain: {retrieval.no_floor}.")
+    if retrieval.netcat:
+        notes.append(f"{fmt.clean(retrieval.netcat.name)}: the table as text through a socket, without a database.")
     if retrieval.aggregate_ns is not None:
         name, took = fmt.clean(retrieval.aggregate), fmt.duration(retrieval.aggregate_ns)
         notes.append(f"The aggregate is one row of sums over the same table: {name}, {took}.")
@@ -235,6 +274,7 @@ def grid(retrieval: Retrieval) -> Grid:
 def _picture(retrieval: Retrieval) -> Picture | None:
     """Every way out as a bar, fastest first, its note the form; × is the distance to the drain."""
     drained = bool(retrieval.floors)
+    netcat = (retrieval.netcat,) if retrieval.netcat else ()
     meaning = " × is the time relative to the drain, with its 95 % interval." if drained else ""
     return plain(
         "retrieval",
@@ -248,7 +288,7 @@ def _picture(retrieval: Retrieval) -> Picture | None:
                 interval=fmt.interval(path.to_drain.low, path.to_drain.high) if path.to_drain else "",
                 note=path.form,
             )
-            for path in sorted((*retrieval.paths, *retrieval.floors), key=lambda path: path.cost_ns)
+            for path in sorted((*retrieval.paths, *retrieval.floors, *netcat), key=lambda path: path.cost_ns)
         ),
         fmt.duration,
         f"Time of the whole table on a logarithmic axis: shorter is better.{meaning}",
@@ -265,13 +305,15 @@ def _sentence(retrieval: Retrieval) -> str:
     return f"Fastest of each form, by medians: {'; '.join(fastest.values())}." if fastest else ""
 
 
-def _line(path: RetrievalPath) -> Line:
-    drain = path.to_drain or Against(0.0)
+def _line(path: RetrievalPath, drains: bool, netcats: bool) -> Line:
+    drain, netcat = path.to_drain or Against(0.0), path.to_netcat or Against(0.0)
     return line(
         *words(path=path.name, form=path.form),
         figure("time", fmt.duration(path.cost_ns)),
         figure("rows/s", fmt.rate(path.rows_per_s)),
         *ratio("of the drain", drain.ratio or None, drain.low, drain.high, 3),
+        *(words(drain=path.drain) if drains else ()),
+        *(ratio("of netcat", netcat.ratio or None, netcat.low, netcat.high, 3) if netcats else ()),
         figure("client CPU s per million rows", _seconds(path.client_cpu_ns), 1),
         figure("server CPU s per million rows", _seconds(path.server_cpu_ns), 1),
         figure("waiting", fmt.MISSING if path.waiting is None else fmt.share(path.waiting), 2),

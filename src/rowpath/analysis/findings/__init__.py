@@ -70,6 +70,7 @@ RULES: dict[str, Rule] = {
     "validation-round-trip": pools.validation_round_trip,
     "main-thread-stack": defaults.main_thread_stack,
     "unrequested-tls": defaults.unrequested_tls,
+    "compressed-messages": defaults.compressed_messages,
     "delayed-acknowledgement": waiting.delayed_acknowledgement,
     "link-not-as-predicted": waiting.link_not_as_predicted,
     "sync-bound-writes": waiting.sync_bound_writes,

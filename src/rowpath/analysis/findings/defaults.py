@@ -152,6 +152,23 @@ def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
+def compressed_messages(evidence: Evidence) -> Iterator[Finding]:
+    """A connection with compression: what a proxy reads from messages is unknown there; bytes are counted."""
+    passed = [counts for counts in evidence.counted.values() if counts.bytes_received is not None]
+    for path_id, counted in grouped(passed, lambda counts: counts.path_id).items():
+        if evidence.coordinate(path_id, "compression") == "none":
+            continue
+        name, most = evidence.name(path_id), max(counted, key=lambda counts: counts.each("payload_bytes") or 0.0)
+        yield note(
+            f"{name} compresses its connection: whether SQL texts travel with each execution is unknown",
+            f"{text.count(most.each('bytes_received'))} bytes received per operation of {phase_text(most)}, "
+            f"{text.count(most.each('payload_bytes'))} of payload",
+            "no message can be read of compressed bytes; bytes and round trips are counted all the same",
+            evidence.rerun("compression=none"),
+            (name,),
+        )
+
+
 def _settings(evidence: Evidence) -> dict[str, dict[str, object]]:
     """The effective settings of each path's last connection, by path id."""
     reported = ((worker.path_id, worker.facts.get("settings")) for worker in evidence.journal.all(WorkerRecord))

@@ -121,6 +121,8 @@ class MariadbDialect(BackupWays):
     wire = Wire("mysql", chunk_bytes=16384, socket_name="socket", password_variable="MYSQL_PWD")  # net_buffer_length
     deployments: tuple[str, ...] = ("server", "embedded")
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
+    compressions = ("none", "zlib")
+    no_compressions = {"zstd": "MariaDB's protocol compresses with zlib only"}
     ways: tuple[str, ...] = tuple(BACKUP_PROGRAMS)
     availability = staticmethod(mariadb_binaries.availability)
     private = staticmethod(mariadb_binaries.availability)  # whether a private server can run here

@@ -24,7 +24,7 @@ def read(name: str, words: str, ns: float, **more: float) -> MadePath:
     return path(name, words, {"scan.read": ns}, **more)
 
 
-def analysed(tmp_path: Path, paths: list[MadePath]) -> Analysis:
+def analysed(tmp_path: Path, paths: list[MadePath], drained: dict[str, int] | None = None) -> Analysis:
     run = journal_factory.Run(paths=paths, rounds=5, regimes=("steady",), disturbed_share=0)
     made = journal_factory.records(run)
     phases = [
@@ -32,10 +32,11 @@ def analysed(tmp_path: Path, paths: list[MadePath]) -> Analysis:
         {"name": "sum", "table": "hits", "expected": "aggregate"},
     ]
     made[0] |= {"workloads": {"scan": {"phases": phases}}}
-    floors = {each.path_id for each in paths if each.coordinates["fetch"] == "drain"}
+    floors = {each.path_id: each.name for each in paths if each.coordinates["fetch"].startswith("drain")}
     for record in made:
         if record["record"] == "sample" and record["path_id"] in floors:
-            record |= {"rows": 0, "values": 0, "touch_ok": None, "bytes": record["operations"] * 500_000}
+            size = (drained or {}).get(floors[record["path_id"]], 500_000)
+            record |= {"rows": 0, "values": 0, "touch_ok": None, "bytes": record["operations"] * size}
     return analyse(journal_factory.write(tmp_path, made))
 
 
@@ -76,6 +77,31 @@ def test_each_way_out_against_the_drain_and_the_aggregate(tmp_path: Path) -> Non
     assert first.waiting == pytest.approx(0.75, abs=0.02)
     assert first.bytes_per_row == pytest.approx((40 + 130 * SCAN_ROWS) / SCAN_ROWS)
     assert retrieval.floors[0].client_cpu_ns is not None, "a floor's CPU too is per row of the table"
+
+
+def test_a_path_stands_beside_the_drain_of_its_own_bytes_and_beside_netcat(tmp_path: Path) -> None:
+    where, own = "transport=tcp placement=split", 40 + 130 * SCAN_ROWS  # what every path receives
+    analysis = analysed(
+        tmp_path,
+        [
+            read("rows", f"{TCP} libpq result=single-row {where}", 6e6),
+            read("text", f"{TCP} drain fetch=drain poll=busy {where}", 2e6),
+            read("binary", f"{TCP} drain fetch=drain:copy format=binary poll=busy {where}", 3e6),
+            read("wire", f"file server c netcat fetch=drain poll=busy {where}", 1e6),
+        ],
+        {"text": 3 * own, "binary": own + 9},
+    )
+    (retrieval,) = retrievals.CHAPTER.of(analysis)
+    (rows,) = retrieval.paths
+    assert (rows.drain, [floor.name for floor in retrieval.floors]) == ("binary", ["text", "binary"])
+    assert rows.to_drain and rows.to_netcat and retrieval.netcat
+    assert rows.to_drain.ratio == pytest.approx(2, rel=0.05)
+    assert rows.to_netcat.ratio == pytest.approx(6, rel=0.05)
+    assert retrieval.netcat.to_drain is None
+    shown = retrievals.grid(retrieval)
+    assert "of netcat" in [column.title for column in shown.columns]
+    assert [row.cells[0] for row in shown.rows] == ["rows", "text", "binary", "wire"]
+    assert "wire: the table as text through a socket" in shown.note
 
 
 def test_on_one_core_the_sleeping_drain_is_the_reference(tmp_path: Path) -> None:

@@ -86,6 +86,24 @@ def test_unrequested_tls(tmp_path: Path, words: str, tls: str, severity: str) ->
     assert [f.severity for f in findings.get("unrequested-tls", [])] == ([severity] if severity else [])
 
 
+@pytest.mark.parametrize("compression", ["zlib", "none"])
+def test_what_is_unknown_of_a_compressed_connection_is_said_and_nothing_rests_on_its_bytes(
+    tmp_path: Path, compression: str
+) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        counts = {"bytes_received": 1_000, "payload_bytes": 90_000, "texts_sent": None, "operations": 10}
+        of(records, "counted", "libmariadb")[0] |= counts
+
+    words = f"mariadb server c libmariadb transport=tcp compression={compression}"
+    findings = found(tmp_path, bend, paths=one(words))
+    assert ("compressed-messages" in findings, "bytes-below-payload" in findings) == (
+        (True, False) if compression == "zlib" else (False, True)
+    )
+    for finding in findings.get("compressed-messages", []):
+        assert finding.severity == "note" and "is unknown" in finding.text
+        assert finding.evidence.startswith("100 bytes received per operation") and "9,000" in finding.evidence
+
+
 @pytest.mark.parametrize(
     ("longest_ms", "busy", "transport", "told"),
     [
