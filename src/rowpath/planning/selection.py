@@ -45,7 +45,7 @@ def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict
     engine = ENGINES[engine_name]
     axes = {
         "engine": (engine_name,),
-        "engine_version": ("own",) if adapter.confounded else versions(engine, deployment),  # `own`: of the driver
+        "engine_version": ("own",) if adapter.confounded else versions(engine, deployment),  # `own`: the driver's
         "deployment": (deployment,),
         "language": (adapter.language,),
         "driver": (adapter.driver,),
