@@ -4,8 +4,6 @@
 the query as it is. What writes is always sent as it is.
 """
 
-from functools import partial
-
 import duckdb
 
 from adapters.duckdb import Adapter as Database
@@ -38,23 +36,15 @@ class Adapter(Database):
     def statements(self, phase, parameters):
         statements = super().statements(phase, parameters)
         if phase.columns and self.options.get("through") != "query":
+            self.connection.execute("CALL quack_clear_cache()")  # or a table made since would be unknown to this side
             return statements
         if any(row for _sql, row in statements):
             raise Unsupported("what is sent to the server as it is has its values in it: use statement=text")
         return [(sent(sql), None) for sql, _row in statements]
 
-    def transaction(self, phase):
-        if not phase.transaction:
-            return None
-        return tuple(partial(self.send, word) for word in ("BEGIN", "COMMIT", "ROLLBACK"))
-
-    def send(self, statement):
+    def run(self, statement):
         """Have the server execute it, on the connection that it keeps for this client."""
         self.connection.execute(sent(statement)).fetchall()
-
-    def run(self, statement):
-        self.send(statement)
-        self.connection.execute("CALL quack_clear_cache()")  # or a table made since would be unknown to this side
 
     def facts(self):
         execute = self.connection.execute
