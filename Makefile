@@ -4,6 +4,7 @@ export PYTHONPATH = src
 # Containers often set it: then every start would compile every library.
 export PYTHONDONTWRITEBYTECODE =
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
+WORKFLOWS = $(wildcard .github/workflows/*.yml)
 PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example runners/*/toolchain.py .github/actions)
 # Four on two cores, because tests wait for servers and clocks; long files first, so that short ones fill the end.
 SIDE_BY_SIDE = scripts/beside.sh $(PYTHON) -n 4 --dist loadscope --no-loadscope-reorder
@@ -47,12 +48,14 @@ check: setup ## formatters, linters, types, compilers' warnings
 	$(PYTHON) -m mypy
 	@for check in runners/*/check.sh; do echo "sh $$check"; sh $$check || exit 1; done
 	.venv/bin/shellcheck $(SHELL_SCRIPTS)
+	go -C .ci/actionlint tool actionlint -shellcheck=$(abspath .venv/bin/shellcheck) $(abspath $(WORKFLOWS))
 
 bench: setup ## the figures that Rowpath itself must reach
 	@$(PYTHON) -m bench
 
-docs: setup ## renew the generated blocks of the documents
+docs: setup ## renew the generated blocks of the documents, completions and the manual page
 	@$(PYTHON) scripts/docs_tables.py
+	@$(PYTHON) scripts/shell_files.py
 
 docs-results: setup ## measure again what tutorials, questions, tables and the picture show: an hour and a half, quiet
 	@$(PYTHON) scripts/docs_results.py

@@ -27,6 +27,7 @@ FIGURES = {
     "null_operation": "10 s",
     "controller_cpu": "20 s",
     "open_loop": "25 s",
+    "links": "25 s",
     "collectors": "3 min",
     "pgbench": "2 min",
     "sysbench": "2 min",

@@ -54,7 +54,7 @@ MEANINGS = {
     "tls": "`default` is the driver's default",
     "compression": "`zlib` of MariaDB's and MySQL's connections; `snappy` (the default), `zstd`, `lz4` of Parquet "
     "files, the last two of Arrow files; only where named: [compression](engines.md#compression)",
-    "link": "`none`, or the round trip of an emulated link over TCP: `0.5ms`, `20ms`",
+    "link": "`none`, or the round trip of an emulated link over TCP, and its rate: `0.5ms`, `25ms@100mbit`",
     "placement": "client and server on one core; on one each; on every core (only where named); `apart` on two hosts",
     "client_host": "the host of the client, of `--hosts`: a name, a pattern, or `*`",
     "server_host": "the host of the server, likewise",
@@ -258,7 +258,7 @@ def _command(name: str, parser: argparse.ArgumentParser) -> str:
     listed = [action for action in parser._actions if not isinstance(action, argparse._HelpAction)]
     words = " ".join(_word(action) for action in listed if not action.option_strings)
     usage = f"rowpath {name} {words}".rstrip() + (" [OPTION …]" if any(each.option_strings for each in listed) else "")
-    rows = [[_named(action), _said(action, parser)] for action in listed if action.help or action.choices]
+    rows = [[named(action), said(action, parser)] for action in listed if action.help or action.choices]
     options = f"\n{table(['word or option', 'meaning'], rows)}" if rows else ""
     return f"## rowpath {name}\n{parser.description}\n\n```console\n$ {usage}\n```\n{options}"
 
@@ -269,7 +269,7 @@ def _word(action: argparse.Action) -> str:
     return f"[{named} …]" if action.nargs == "*" else named
 
 
-def _named(action: argparse.Action) -> str:
+def named(action: argparse.Action) -> str:
     """The forms of an option with its value, or the name of a word."""
     if not action.option_strings:
         return f"`{action.metavar or action.dest}`"
@@ -278,7 +278,7 @@ def _named(action: argparse.Action) -> str:
     return ", ".join(f"`{form}{value}`" for form in action.option_strings)
 
 
-def _said(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
+def said(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
     """Its help, as argparse fills it in; of a word with choices, those."""
     choices = "" if action.option_strings or not action.choices else ", ".join(f"`{each}`" for each in action.choices)
     text = (action.help or "") % {**vars(action), "prog": parser.prog}

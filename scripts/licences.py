@@ -34,9 +34,10 @@ _java: Any = toolchain("java")
 _node: Any = toolchain("node")
 HEAD = """# Licences
 
-Rowpath itself is Apache-2.0 and contains none of these packages. It fetches them for the paths that need them, each
-pinned by a hash in a lock file; some only on [request](engines.md#engines-by-hand-rowpath-engine). Debian's packages
-carry their licences in `/usr/share/doc`. `scripts/licences.py` writes this page of what each package says of itself.
+Rowpath itself is Apache-2.0 and contains none of these packages. Only its completions for shells, in `share/`, hold
+text of shtab's, and are MPL-2.0. Rowpath fetches packages for the paths that need them, each pinned by a hash in a lock
+file; some only on [request](engines.md#engines-by-hand-rowpath-engine). Debian's packages carry their licences in
+`/usr/share/doc`. `scripts/licences.py` writes this page of what each package says of itself.
 """
 # How the text of a licence begins or what only it says, most particular first.
 TEXTS = {
@@ -77,7 +78,8 @@ def node_packages() -> Iterator[Package]:
 
 def go_packages() -> Iterator[Package]:
     """The modules that a build takes: go.mod names all of them."""
-    yield from re.findall(r"^(?:require )?\s+(\S+) (v\S+)(?: //.*)?$", _read("runners/go/go.mod"), re.MULTILINE)
+    for file in GO_LOCKS:
+        yield from re.findall(r"^(?:require )?\s+(\S+) (v\S+)(?: //.*)?$", _read(file), re.MULTILINE)
 
 
 def rust_packages() -> Iterator[Package]:
@@ -148,7 +150,8 @@ PYTHON_LOCKS = (
 )
 NODE_LOCKS = ("runners/node/package-lock.json", "web/package-lock.json")
 RUST_LOCKS = ("runners/rust/Cargo.lock", "runners/rust/sqlx/Cargo.lock")
-LOCKS = (*PYTHON_LOCKS, *NODE_LOCKS, *RUST_LOCKS, "runners/go/go.mod", "runners/java/checksums.toml")
+GO_LOCKS = ("runners/go/go.mod", ".ci/actionlint/go.mod")
+LOCKS = (*PYTHON_LOCKS, *NODE_LOCKS, *RUST_LOCKS, *GO_LOCKS, "runners/java/checksums.toml")
 SOURCES: dict[str, tuple[Callable[[], Iterator[Package]], Callable[[str, str], str]]] = {
     "Python": (python_packages, python_licence),
     "Java": (java_packages, java_licence),

@@ -24,7 +24,8 @@ fi
 
 for lock in "$@"; do
     if cmp -s "$here/$lock" "$venv/$lock"; then continue; fi
-    echo "rowpath: installing the Python packages of $lock into $venv" >&2
+    count=$(grep -c '^[a-z].*==' "$here/$lock")
+    echo "rowpath: installing $count Python packages of $lock into $venv, from the package index; nothing else changes" >&2
     # Without compiling every module of every package: Python compiles what it imports.
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile \
         --only-binary=:all: --require-hashes --requirement "$here/$lock" >&2 || \

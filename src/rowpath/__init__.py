@@ -14,6 +14,20 @@ chapters and findings of them, `drawing` tables and pictures, `report` what is r
 Four applications use the same steps: `probe` (the fastest path to the rows of one's own query) and `explain` (where
 the time goes), both on `own_database`; `recording` (a conversation as a `tape`, and experiments from it); `checks`
 (adapters and Rowpath itself, against known answers). The nouns that stand in files are in `model`.
+
+For programs and notebooks: `import rowpath; rowpath.open("DIR")`; `api` has the names.
 """
 
-__version__ = "0.1.0"
+__all__ = [
+    "API_VERSION", "Comparison", "Finding", "RankedPath", "Ranking", "Result", "RowpathError", "Run", "compare", "open",
+]  # fmt: skip
+__version__ = "0.2.0"
+
+
+def __getattr__(name: str) -> object:
+    """A name of the API, loaded when it is used first: the command line does not wait for it."""
+    if name in __all__:
+        import importlib
+
+        return getattr(importlib.import_module("rowpath.api"), name)
+    raise AttributeError(f"module 'rowpath' has no attribute '{name}'")

@@ -15,6 +15,7 @@ MINUTE_NS = 60e9
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
 _TIME = ("ns", "µs", "ms", "s")
 _RATE = ("/s", " k/s", " M/s", " G/s")
+_BITS = ("b", "kb", "Mb", "Gb")
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -80,6 +81,11 @@ def offset(value_ns: float) -> str:
 def rate(value_per_s: float | None) -> str:
     """A rate per second: `950/s`, `81.2 k/s`, `1.20 M/s`."""
     return _known(value_per_s, lambda value: _in_units(value, _RATE, ""))
+
+
+def bit_rate(bytes_per_s: float | None) -> str:
+    """A link's rate in bits: `100 Mb/s`, `1.00 Gb/s`."""
+    return _known(bytes_per_s, lambda value: f"{_in_units(8 * value, _BITS, ' ')}/s")
 
 
 def size(value_bytes: float | None) -> str:

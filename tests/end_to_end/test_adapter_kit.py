@@ -7,6 +7,7 @@ import shlex
 import shutil
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -66,8 +67,10 @@ def test_the_first_command_leaves_what_leads_on(tmp_path: Path) -> None:
 
 
 def test_the_driver_conforms(folder: Path) -> None:
-    tested = rowpath(*COMMANDS[1], cwd=folder)
+    tested = rowpath(*COMMANDS[1], "--junit", "tested.xml", cwd=folder)
     assert tested.returncode == 0, tested.stdout + tested.stderr
+    suite = ElementTree.parse(folder / "tested.xml").getroot()[0]
+    assert (suite.get("failures"), len({case.get("classname") for case in suite})) == ("0", 4)
     assert re.search(r"^0 failed, [1-9]\d* ok, \d+ not applicable, on 4 paths$", tested.stdout, re.MULTILINE)
     assert re.search(r"^  unsupported +cancellation honoured", tested.stdout, re.MULTILINE)
 

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -320,8 +321,11 @@ def test_two_versions_of_a_driver_in_one_set(tmp_path: Path) -> None:
     path = 'engine = "postgresql", driver = "pgjdbc", transport = "tcp", version = ["42.7.14", "42.7.4"]'
     experiment = write_experiment(tmp_path, [path], sets=1, rounds=2)
     run = tmp_path / "run"
-    done = rowpath("run", experiment, "-o", run, "--gate")
+    done = rowpath("run", experiment, "-o", run, "--gate", "--junit", tmp_path / "run.xml")
     assert done.returncode == 0, done.stdout + done.stderr
+    suite = ElementTree.parse(tmp_path / "run.xml").getroot()[0]
+    assert suite.get("failures") == "0"
+    assert [case.get("classname") for case in suite].count("keyed.read") == 2
     names = {record["path_id"]: record["name"] for record in records(run, "path")}
     assert len(names) == 2 and len(set(names.values())) == 2
     assert [len(record["path_ids"]) for record in records(run, "set")] == [2]

@@ -74,6 +74,23 @@ def test_a_run_s_fastest_paths_are_explained_in_its_page(tmp_path: Path) -> None
     assert not (run / "work").exists()
 
 
+def spans(trace: str) -> list[dict[str, Any]]:
+    """Every span of an OTLP document."""
+    resources = json.loads(trace)["resourceSpans"]
+    return [span for resource in resources for scope in resource["scopeSpans"] for span in scope["spans"]]
+
+
+def root_of(trace: str) -> dict[str, Any]:
+    """The span of the only operation."""
+    (root,) = (span for span in spans(trace) if "parentSpanId" not in span)
+    return root
+
+
+def attributes(span: dict[str, Any]) -> dict[str, str]:
+    """By key, numbers as texts."""
+    return {each["key"]: next(iter(each["value"].values())) for each in span["attributes"]}
+
+
 def test_a_query_of_ones_own_on_a_server_of_others(postgresql: dict[str, Any], tmp_path: Path) -> None:
     run, secret = tmp_path / "run", postgresql["password"]
     url = f"postgresql://{postgresql['user']}:{secret}@127.0.0.1:{postgresql['port']}/{postgresql['database']}"
@@ -100,8 +117,18 @@ def test_a_server_that_answers_late_is_found_late_in_sum_and_hops(postgresql: di
     sql = f"SELECT $1::bigint AS id, pg_sleep({late_ns / 1e9:f})::text AS nothing"
     words = ("--query", sql, "--param", "bigint:7", "driver=libpq", "statement=prepared", "format=text", "result=whole")
     words += ("fetch=row", "pipeline=off", "plan_cache_mode=auto")
+    words += ("--redact-query", "--otlp", str(tmp_path / "trace.json"))
     done = rowpath("explain", f"{url}{postgresql['database']}", *words, "-b", "1", "--no-flame", "-o", run)
     assert done.returncode == 0, done.stderr
+    trace = (tmp_path / "trace.json").read_text(encoding="utf-8")
+    assert "pg_sleep" not in trace and postgresql["password"] not in trace
+    assert attributes(root_of(trace)) == {
+        "db.system.name": "postgresql", "network.transport": "tcp", "server.address": "127.0.0.1",
+        "server.port": str(postgresql["port"]), "network.peer.address": "127.0.0.1",
+        "network.peer.port": str(postgresql["port"]), "db.response.returned_rows": "1",
+        "rowpath.path": "libpq with a prepared statement (C)",
+        "rowpath.phase": "your query",
+    }  # fmt: skip
     (one,) = json.loads((run / "explanation.json").read_text(encoding="utf-8"))
     hops, says = one["hops"], one["server_says"]
     assert one["stamped"] and hops is not None, one["no_hops"]
@@ -117,7 +144,8 @@ def test_a_server_that_answers_late_is_found_late_in_sum_and_hops(postgresql: di
 
 
 def test_the_hops_of_a_server_of_ours(tmp_path: Path) -> None:
-    words = ("tour", "engine=postgresql", "language=c", "transport=tcp", "statement=prepared")
+    words: tuple[str | Path, ...] = ("tour", "engine=postgresql", "language=c", "transport=tcp", "statement=prepared")
+    words += ("--otlp", tmp_path / "trace.json")
     done = rowpath("explain", *words, "--phase", "keyed.read", "-q", "-b", "1", "--no-flame", "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "in time order, on one core" in done.stdout and "stamping changed an operation's time by" in done.stdout
@@ -134,6 +162,10 @@ def test_the_hops_of_a_server_of_ours(tmp_path: Path) -> None:
         "to client on the way to the client",
         "client takes rows",
     ]
+    trace = (tmp_path / "trace.json").read_text(encoding="utf-8")
+    of_operation = attributes(root_of(trace))
+    assert of_operation["db.query.text"].startswith("SELECT ") and of_operation["db.operation.name"] == "SELECT"
+    assert len(spans(trace)) == 1 + len(trip["hops"])
     assert trip["messages"] == 1 and trip["sent_bytes"] > 20 and trip["received_bytes"] > 20
     assert not (tmp_path / "run" / "work").exists()
 

@@ -29,7 +29,7 @@ def test_a_link_is_a_time_and_goes_over_tcp(tmp_path: Path) -> None:
     message, hint = error_form(called("list", "paths", "link=fast").stderr)
     assert (message, hint) == (
         "invalid link 'fast': expected a round-trip time such as 1ms",
-        "link=none or, for one millisecond, link=1ms",
+        "link=none, for one millisecond link=1ms, or with a rate link=25ms@100mbit",
     )
     listed = called("list", "paths", "link=2ms", "engine=postgresql", "language=c", "driver=libpq").stdout.splitlines()
     assert listed

@@ -12,7 +12,18 @@ import pytest
 
 from tests.end_to_end.command import ROOT, SQLITE_PYTHON, called, records, rowpath, write_experiment
 
-SOURCES = ("src", "runners", "workloads", "experiments", "claims", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = (
+    "src",
+    "runners",
+    "workloads",
+    "experiments",
+    "claims",
+    "schemas",
+    "share",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+)
 AT_ONCE = ("--wait-for-quiet", "0s")  # other tests run beside it
 JUNK = shutil.ignore_patterns("__pycache__", "*.pyc", ".*cache")
 

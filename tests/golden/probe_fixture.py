@@ -50,7 +50,6 @@ def probe() -> Probe:
             LanguageBest("java", "j1", "row", 140 * MS, 2.06, "full sets", "Java", JAVA_ROWS, JAVA, (UNSURE,)),
         ),
         settings=(),
-        at_round_trips=(),
         digest_groups=(DigestGroup("20000:9f31c2d4e5f60718", 20_000, ("libpq", "psycopg2", "pgjdbc")),),
         caveats=(),
         snippets=(

@@ -1,4 +1,4 @@
-"""What is measured of a way, of clocks and of common starts, against a switch that was told its delay and its rate."""
+"""What is measured of ways, clocks, common starts and emulated links, against a switch of known delay and rate."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
+from rowpath.analysis.chapters.links import slow_start
+from rowpath.execution.emulated_link import LinkProxy
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, ClientGroupRecord, HostsStartRecord, HostStart
 from rowpath.machine import c_tools
 from rowpath.machine.counters.core_users import OtherPrograms
 from rowpath.model.grouping import grouped
-from tests.hosts import broken_network, conftest, delaying_switch, lab
+from rowpath.model.path import link_bytes_per_s, link_ns
+from tests.hosts import broken_network, conftest, delaying_switch, fetching, lab
 from tests.hosts.broken_network import DELAYS
 from tests.hosts.conftest import load_experiment
 from tests.hosts.delaying_switch import Switch
@@ -25,6 +28,7 @@ from tests.known_answers import TOO_BUSY
 S = 1_000_000_000
 MS = 1_000_000
 RATE = 20_000_000.0
+LINK, APART = "20ms@100mbit", 0.10
 TRIES = 4  # whoever takes the ends' core makes a measurement longer, never shorter
 
 
@@ -133,6 +137,33 @@ def test_a_clock_is_within_its_bound_where_the_way_back_is_shorter(
     # Half of what the directions differ by: nothing can show it, so the bound has to hold it.
     assert _clock_error_ns(delayed, found) <= found["bound_ns"]
     _check(others, _clock_error_ns(delayed, found) > MS / 2, found)
+
+
+def test_an_emulated_link_takes_what_real_tcp_takes_but_for_a_connections_first_bytes(
+    delayed: Lab, switch: Switch, others: OtherPrograms
+) -> None:
+    trip_ns, rate = link_ns(LINK), link_bytes_per_s(LINK)
+    switch.ways(trip_ns / 2 / S, rate)
+    there = delayed.addresses["db"]
+    with fetching.serving(there, delayed.commands["db"]) as port:
+        real = fetching.fetched(there, port, delayed.commands["app1"])
+    switch.ways(0.0)
+    with fetching.serving("127.0.0.1") as port:
+        link = LinkProxy(port, LINK)
+        try:
+            ours = fetching.fetched("127.0.0.1", link.port)
+        finally:
+            link.stop()
+    for found in (real, ours):  # whatever else runs: nothing is faster than light and wire
+        assert found["keyed"] >= trip_ns
+        assert found["bulk"] >= trip_ns + 0.98 * fetching.BULK_BYTES * S / rate
+    said = slow_start(LINK, fetching.FIRST_BYTES)
+    assert said.startswith(f"{LINK}: no slow start here.")
+    most_ns = int(said.partition("up to ")[2].split()[0]) * trip_ns + ours["first"]
+    ratios = {name: real[name] / ours[name] for name in real}
+    agree = all(abs(ratios[name] - 1) <= APART for name in ("keyed", "bulk"))
+    slower = ratios["first"] > 1 + APART and real["first"] <= (1 + APART) * most_ns
+    _check(others, agree and slower, {"real over ours": ratios, "real": real, "ours": ours})
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -40,12 +41,15 @@ def compared(runs: tuple[Path, Path], tmp_path: Path, *options: str) -> tuple[in
 
 
 def test_a_driver_made_slower_fails_the_gate_and_nothing_else_does(runs: tuple[Path, Path], tmp_path: Path) -> None:
-    code, shown, export = compared(runs, tmp_path, "--fail-on", "slower=5%")
+    junit = tmp_path / "compare.xml"
+    code, shown, export = compared(runs, tmp_path, "--fail-on", "slower=5%", "--junit", str(junit))
     (again,) = (each for each in export["confirmed"] if each["name"] == "slowed")
     assert again["outcome"] == "slower", again
     assert 1.05 < again["low"] <= TRUE_RATIO * MISSED and again["high"] >= TRUE_RATIO / MISSED, again
     failed = {export["rows"][position]["name"] for gate in export["gates"] for position in gate["failed"]}
     assert failed == {"slowed"}
+    cases = ElementTree.parse(junit).getroot()[0]
+    assert {case.get("name") for case in cases if case.find("failure") is not None} == {"slowed"}
     assert code == 1
     assert "failed slower=5%: slowed (" in shown
 

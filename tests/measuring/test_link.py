@@ -24,6 +24,7 @@ from rowpath.engines.null import NullInstance
 from rowpath.execution.emulated_link import LinkProxy, Links
 from rowpath.machine import c_tools, processes
 from rowpath.model.path import AccessPath
+from rowpath.planning import selection
 from rowpath.runners.process import RunnerFailure
 from tests.waiting import PATIENCE_S, gone, nobody_listens
 
@@ -143,8 +144,9 @@ def test_what_is_sent_at_once_crosses_at_once(linked: Make) -> None:
     assert time.monotonic() - started < 1  # one after the other they would take 2 s
 
 
-def test_every_byte_arrives_in_order_beyond_what_the_link_holds(linked: Make) -> None:
-    _, client = linked(echo, "2ms")
+@pytest.mark.parametrize("link", ["2ms", "2ms@1gbit"])
+def test_every_byte_arrives_in_order_beyond_what_the_link_holds(linked: Make, link: str) -> None:
+    _, client = linked(echo, link)
     sent, received = hashlib.sha256(), hashlib.sha256()
     generator = random.Random(7)
     blocks = [generator.randbytes(size) for size in (1, 3, 100, 4096, 70_001, 250_007)]
@@ -166,6 +168,99 @@ def test_every_byte_arrives_in_order_beyond_what_the_link_holds(linked: Make) ->
     sender.join(PATIENCE_S)
     assert received.digest() == sent.digest()
     assert left == [0]
+
+
+RATED, DELAY_S, BYTES_PER_S, SENT = "20ms@80mbit", 0.02, 10e6, 2_000_000
+
+
+def answer_each(stream: socket.socket) -> None:
+    """Ten digits: how many bytes follow; ten more: how many to answer."""
+    with stream:
+        while request := stream.recv(20, socket.MSG_WAITALL):
+            stream.recv(int(request[:10]), socket.MSG_WAITALL)
+            stream.sendall(bytes(int(request[10:])))
+
+
+def exchanged(client: socket.socket, follow: int, answer: int) -> float:
+    """Seconds of one exchange."""
+    started = time.monotonic()
+    client.sendall(f"{follow:010}{answer:010}".encode() + bytes(follow))
+    while answer:
+        answer -= len(client.recv(min(answer, CHUNK)))
+    return time.monotonic() - started
+
+
+@pytest.mark.parametrize(("follow", "answer"), [(SENT, 1), (0, SENT)])
+def test_connections_share_the_rate_of_a_direction(linked: Make, follow: int, answer: int) -> None:
+    _, client = linked(answer_each, RATED)
+    least_s = DELAY_S + 2 * SENT / BYTES_PER_S
+    with socket.create_connection(client.getpeername(), PATIENCE_S) as second:
+        for stream in (client, second):
+            exchanged(stream, 0, 1)  # both are open
+        for _ in range(TRIES):
+            beside = threading.Thread(target=exchanged, args=(second, follow, answer))
+            started = time.monotonic()
+            beside.start()
+            exchanged(client, follow, answer)
+            beside.join()
+            took_s = time.monotonic() - started
+            assert took_s >= least_s * 0.999
+            if took_s <= 1.05 * DELAY_S + 1.02 * (least_s - DELAY_S):
+                return
+    pytest.fail(f"{took_s} s instead of {least_s} s")  # a neighbour can only add to it, and not each time
+
+
+def test_directions_do_not_share_their_rate(linked: Make) -> None:
+    _, client = linked(echo, RATED)
+    exchanged_s = DELAY_S + SENT / BYTES_PER_S
+    sender = threading.Thread(target=client.sendall, args=(bytes(SENT),))
+    started = time.monotonic()
+    sender.start()
+    left = SENT
+    while left:
+        left -= len(client.recv(CHUNK))
+    sender.join()
+    assert exchanged_s <= time.monotonic() - started < 1.9 * exchanged_s
+
+
+def test_a_long_send_delays_others_by_what_queues_and_no_more(linked: Make) -> None:
+    _, client = linked(answer_each, RATED)
+    with socket.create_connection(client.getpeername(), PATIENCE_S) as second:
+        exchanged(second, 0, 1)
+        beside = threading.Thread(target=exchanged, args=(client, 0, 3 * SENT))
+        beside.start()
+        took = [exchanged(second, 0, 1) for _ in range(10)]
+        beside.join()
+    assert DELAY_S <= min(took) < 2 * DELAY_S  # 10 ms of the rate may stand before it
+
+
+def test_a_sender_that_is_faster_than_the_link_has_to_wait(linked: Make) -> None:
+    sent = [0]
+
+    def send(stream: socket.socket) -> None:
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, CHUNK)
+        try:
+            while stream.recv(1) and sent[0] < MANY:
+                for _ in range(MANY // CHUNK):
+                    sent[0] += stream.send(bytes(CHUNK))
+        except OSError:
+            return  # the test has seen enough
+
+    _, client = linked(send, RATED)
+    client.sendall(b"x")
+    seen = -1
+    while seen < sent[0] or not seen:
+        seen = sent[0]
+        time.sleep(0.2)
+    client.close()
+    assert seen < 2 << 20  # without a rate the link alone takes 16 MiB
+
+
+@pytest.mark.parametrize(("more", "status"), [(0.99, 0), (1.01, 2)])
+def test_it_takes_the_longest_links_that_a_plan_may_have(more: float, status: int) -> None:
+    rate = more * selection.LINK_HOLDS_BYTES / (0.1 + selection.LINK_QUEUE_NS / 1e9)
+    words = c_tools.link_command(1, 100_000_000, rate)
+    assert subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == status
 
 
 def test_an_end_of_one_direction_leaves_the_other_open(linked: Make) -> None:

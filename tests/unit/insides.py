@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rowpath.api import Run
 from rowpath.execution.mixed_load.stage import Stage
 from rowpath.hosts.agent import Agent
 from rowpath.hosts.host_run import HostRun
@@ -64,3 +65,8 @@ def child(pid: int) -> processes.Process:
 
 def process_of(proxy: Proxy) -> processes.Process:
     return proxy._process
+
+
+def notebook_html(run: Run) -> str:
+    """What a notebook shows of a run: the method's name is the notebook's."""
+    return run._repr_html_()

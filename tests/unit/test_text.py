@@ -54,6 +54,11 @@ def test_rate(value: float, text: str) -> None:
     assert fmt.rate(value) == text
 
 
+@pytest.mark.parametrize(("value", "text"), [(7, "56.0 b/s"), (12.5e6, "100 Mb/s"), (1.25e9, "10.0 Gb/s"), (None, "–")])
+def test_bit_rate(value: float | None, text: str) -> None:
+    assert fmt.bit_rate(value) == text
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(120, "120 B"), (1023, "1,023 B"), (1536, "1.50 KiB"), (1023 * 1024, "1,023 KiB"), (304 * 2**20, "304 MiB")],

@@ -20,6 +20,8 @@ typedef struct my_request {
     uint64_t learned; /* bytes of the result; 0: not yet */
     char end[5];      /* the last packet's header and first byte; with compression the last bytes */
     size_t end_bytes; /* the whole last packet, or those */
+    size_t usual;     /* with compression: the most that a packet holds, but for the last one; 0: there is one */
+    my_compressed at;
 } my_request;
 
 static void my_drain_close(void *opened) {
@@ -52,12 +54,12 @@ static void *my_drain_prepare(void *opened, rp_phase *phase) {
     return request;
 }
 
-static bool walk(const my_request *request, drain *drain, my_packets *packets, my_compressed *compressed) {
+static bool walk(my_request *request, drain *drain, my_packets *packets, my_compressed *compressed) {
     while (packets->at != MY_DONE || packets->skip > 0) {
         if (!drain_receive(drain)) return false;
         if (!request->compressed)
             my_step(packets, drain->from, drain->end);
-        else if (!my_step_compressed(compressed, packets, drain->from, drain->end))
+        else if (!my_step_compressed(compressed, packets, drain->from, drain->end, &request->usual))
             return false;
     }
     if (!packets->failed) return true;
@@ -69,8 +71,10 @@ static bool walk(const my_request *request, drain *drain, my_packets *packets, m
 static bool learn(my_request *request, drain *drain) {
     my_packets packets = {0};
     my_compressed compressed = {0};
+    request->usual = 0;
     bool good = walk(request, drain, &packets, &compressed);
-    my_free_compressed(&compressed);
+    free(compressed.packed);
+    free(compressed.plain);
     if (!good) return false;
     request->learned = drain->bytes;
     request->end_bytes = request->compressed ? sizeof request->end : 4 + packets.length;
@@ -95,10 +99,13 @@ static bool forget(my_request *request, drain *drain) {
 }
 
 /* Whether an answer shorter than the result is over: refused at once, or ended as the result ends. */
-static bool ended_early(const my_request *request, const drain *drain) {
+static bool ended_early(my_request *request, const drain *drain) {
     const char *end = drain->end, *packet = end - request->end_bytes;
-    if (request->compressed)
-        return drain->bytes < DRAIN_TAIL_BYTES && my_compressed_error(end - drain->bytes, drain->bytes);
+    if (request->compressed) {
+        my_skip_compressed(&request->at, drain->from, end);
+        bool whole = request->at.have == 0 && request->at.left == 0;
+        return whole && (request->usual == 0 || request->at.plain_bytes < request->usual) && drain_quiet(drain);
+    }
     bool refused = drain->bytes > 4 && drain->bytes < DRAIN_TAIL_BYTES && (uint8_t)end[4 - (int)drain->bytes] == 0xff;
     bool ended = memcmp(packet, request->end, 3) == 0 && packet[4] == request->end[4];
     return (refused || ended) && drain_quiet(drain);
@@ -107,6 +114,7 @@ static bool ended_early(const my_request *request, const drain *drain) {
 static bool receive_all(void *statement, drain *drain) {
     my_request *request = statement;
     if (request->learned == 0) return learn(request, drain);
+    request->at = (my_compressed){0};
     while (drain->bytes < request->learned) {
         if (!drain_receive(drain)) return false;
         if (RP_UNLIKELY(drain->bytes < request->learned && ended_early(request, drain))) return forget(request, drain);

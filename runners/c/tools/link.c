@@ -1,12 +1,16 @@
 /* The emulated link: passes bytes between clients and a server on 127.0.0.1, each chunk once its delay has passed.
 
-   link --to PORT --delay-ns N
+   link --to PORT --delay-ns N [--rate-bytes-per-s N]
 
    It listens on any free port of 127.0.0.1, prints one line, `ready tcp=PORT`, and ends with its parent or its stdin.
    Bytes keep their order and are handed on N ns after they arrived, in both directions, so a round trip takes 2·N
    longer. Opening a connection takes a round trip of its own on a real link; the kernel has answered the client by the
    time we hear of it, so the server learns of it 3·N later (SYN, its answer, the acknowledgement), which the client
-   then waits for with its first bytes. */
+   then waits for with its first bytes.
+
+   With a rate each direction is one wire for all connections: a token bucket, and bytes leave as its tokens come. It
+   keeps no spare tokens, so that also the first bytes after a pause take their time. Bytes queue ahead of it for at
+   most QUEUE_NS: what is beyond waits in the sender's socket, whose writes then block. */
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -19,8 +23,13 @@
 
 #include "tool.h"
 
-enum { MOST_LINKS = 1024, MOST_CHUNKS = 4096, MOST_BYTES = 16 << 20, ONE_READ = 256 << 10 };
+enum { MOST_LINKS = 1024, MOST_CHUNKS = 1 << 14, MOST_BYTES = 16 << 20, ONE_READ = 256 << 10 };
+enum { PACKET = 1448, LEAST_HELD = 64 << 10 };
 #define NEVER UINT64_MAX
+#define S UINT64_C(1000000000)
+#define QUEUE_NS (S / 100)
+#define MOST_LATE_NS (S / 10000)
+#define PIECE_NS (S / 10000) /* a wake-up for each packet would take the core; network cards deliver several, too */
 
 struct chunk {
     uint64_t due_ns; /* when it may be handed on */
@@ -30,6 +39,7 @@ struct chunk {
 /* One direction of a connection: a ring of bytes and a ring of the chunks that they arrived in. */
 struct way {
     int from, to;
+    uint64_t *free_ns; /* when the wire of its direction is free */
     uint8_t *bytes;
     size_t first_byte, held_bytes;
     struct chunk chunks[MOST_CHUNKS];
@@ -40,16 +50,20 @@ struct way {
 struct link {
     uint64_t opens_ns; /* when the server learns of it; 0: it has */
     struct way up, down;
+    bool broken;
 };
 
 static struct link *links[MOST_LINKS];
 static size_t link_count;
-static uint64_t delay_ns;
+static uint64_t delay_ns, rate /* bytes a second; 0: no limit */, up_free_ns, down_free_ns;
+static size_t piece_bytes = ONE_READ, most_held = MOST_BYTES;
 static struct sockaddr_in server;
 
 static void settle(int socket) {
-    int one = 1;
+    int one = 1, few = (int)(piece_bytes < LEAST_HELD ? LEAST_HELD : piece_bytes);
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    /* A wire ends at its receiver: what that does not take is to hold up the sender, not to fill 4 MiB of ours. */
+    if (rate > 0) setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &few, sizeof few);
     fcntl(socket, F_SETFL, O_NONBLOCK);
 }
 
@@ -68,8 +82,8 @@ static void accept_one(int listener) {
     struct link *link = calloc(1, sizeof *link);
     if (link == NULL) die("memory");
     settle(client);
-    link->up = (struct way){.from = client, .to = -1, .bytes = ring()};
-    link->down = (struct way){.from = -1, .to = client, .bytes = ring()};
+    link->up = (struct way){.from = client, .to = -1, .free_ns = &up_free_ns, .bytes = ring()};
+    link->down = (struct way){.from = -1, .to = client, .free_ns = &down_free_ns, .bytes = ring()};
     link->opens_ns = now_ns() + 3 * delay_ns;
     links[link_count++] = link;
 }
@@ -95,20 +109,34 @@ static void close_link(size_t which) {
     links[which] = links[--link_count];
 }
 
+static bool could_take(const struct way *way) {
+    return way->from >= 0 && !way->ended && way->held_bytes < most_held && way->held_chunks < MOST_CHUNKS;
+}
+
 static bool has_room(const struct way *way) {
-    return way->from >= 0 && !way->ended && way->held_bytes < MOST_BYTES && way->held_chunks < MOST_CHUNKS;
+    return could_take(way) && *way->free_ns <= now_ns() + QUEUE_NS;
+}
+
+/* When the last of these bytes has left, after all that came before them on any connection. */
+static uint64_t leaves_ns(uint64_t *free_ns, size_t bytes) {
+    uint64_t now = now_ns();
+    if (rate == 0) return now;
+    if (*free_ns < now) *free_ns = now;
+    *free_ns += (bytes * S + rate - 1) / rate;
+    return *free_ns;
 }
 
 /* Takes what has arrived; false when the connection is broken. */
 static bool take(struct way *way) {
     if (way->held_bytes == 0) way->first_byte = 0; /* little traffic stays in the cache */
+    if (way->held_chunks == 0) way->first_chunk = 0;
     size_t at = (way->first_byte + way->held_bytes) % MOST_BYTES;
     size_t most = at < way->first_byte ? way->first_byte - at : MOST_BYTES - at;
-    ssize_t count = recv(way->from, way->bytes + at, most < ONE_READ ? most : ONE_READ, 0);
+    ssize_t count = recv(way->from, way->bytes + at, most < piece_bytes ? most : piece_bytes, 0);
     if (count < 0) return errno == EAGAIN || errno == EINTR;
     way->ended = count == 0;
     way->chunks[(way->first_chunk + way->held_chunks++) % MOST_CHUNKS] =
-        (struct chunk){now_ns() + delay_ns, (size_t)count};
+        (struct chunk){leaves_ns(way->free_ns, (size_t)count) + delay_ns, (size_t)count};
     way->held_bytes += (size_t)count;
     return true;
 }
@@ -161,10 +189,14 @@ static bool hand_on(struct way *way, uint64_t now) {
 static uint64_t next_ns(const struct link *link) {
     uint64_t next = link->opens_ns > 0 ? link->opens_ns : NEVER;
     const struct way *ways[] = {&link->up, &link->down};
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         if (ways[i]->to >= 0 && ways[i]->held_chunks > 0 && !ways[i]->full &&
             ways[i]->chunks[ways[i]->first_chunk].due_ns < next)
             next = ways[i]->chunks[ways[i]->first_chunk].due_ns;
+        /* Too much waits for the wire: what comes is read when less does. */
+        if (could_take(ways[i]) && !has_room(ways[i]) && *ways[i]->free_ns - QUEUE_NS < next)
+            next = *ways[i]->free_ns - QUEUE_NS;
+    }
     return next;
 }
 
@@ -180,15 +212,33 @@ static struct pollfd watched(const struct way *reading, const struct way *writin
     return (struct pollfd){events != 0 ? socket : -1, events, 0};
 }
 
+/* Takes what has arrived on a connection; false when it is broken. */
+static bool take_both(struct link *link, const struct pollfd *watched) {
+    bool up = (watched[0].revents & ~POLLOUT) != 0 && has_room(&link->up);
+    if (up && !take(&link->up)) return false;
+    bool down = (watched[1].revents & ~POLLOUT) != 0 && has_room(&link->down);
+    return !down || take(&link->down);
+}
+
+/* Sleeps until something arrives or `next`. A sleep ends late: a long one is begun to end so much earlier, and the rest
+   is spun; short ones come after one another, and spinning would take the core. */
 static void wait_until(struct pollfd *watching, nfds_t count, uint64_t next) {
-    uint64_t now = now_ns(), left = next > now ? next - now : 0;
-    struct timespec timeout = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
-    if (ppoll(watching, count, next == NEVER ? NULL : &timeout, NULL) < 0 && errno != EINTR) die("poll");
+    static uint64_t late_ns;
+    uint64_t now = now_ns(), left = next > now ? next - now : 0, early = left < 4 * MOST_LATE_NS ? 0 : late_ns;
+    struct timespec timeout = {(time_t)((left - early) / S), (long)((left - early) % S)};
+    int ready = ppoll(watching, count, next == NEVER ? NULL : &timeout, NULL);
+    if (ready < 0 && errno != EINTR) die("poll");
+    if (ready != 0 || left < 4 * MOST_LATE_NS) return;
+    uint64_t late = now_ns() - now - (left - early);
+    late_ns = (7 * late_ns + (late < MOST_LATE_NS ? late : MOST_LATE_NS)) / 8;
+    while (now_ns() < next)
+        continue;
 }
 
 static _Noreturn void pass_on(int listener) {
     static struct pollfd watching[2 + 2 * MOST_LINKS];
     char ignored[256];
+    size_t first = 0;
     for (;;) {
         uint64_t now = now_ns(), next = NEVER;
         for (size_t i = link_count; i-- > 0;)
@@ -204,15 +254,25 @@ static _Noreturn void pass_on(int listener) {
         }
         wait_until(watching, 2 + 2 * link_count, next);
         if (watching[0].revents != 0 && read(STDIN_FILENO, ignored, sizeof ignored) <= 0) exit(0);
-        for (size_t i = link_count; i-- > 0;) {
-            struct link *link = links[i];
-            bool alive = (watching[2 + 2 * i].revents & ~POLLOUT) == 0 || !has_room(&link->up) || take(&link->up);
-            alive =
-                alive && ((watching[3 + 2 * i].revents & ~POLLOUT) == 0 || !has_room(&link->down) || take(&link->down));
-            if (!alive) close_link(i);
+        first++; /* each in turn: the wire is full after a few of those that have more than it takes */
+        for (size_t n = 0; n < link_count; n++) {
+            size_t i = (first + n) % link_count;
+            links[i]->broken = !take_both(links[i], &watching[2 + 2 * i]);
         }
+        for (size_t i = link_count; i-- > 0;)
+            if (links[i]->broken) close_link(i);
         if (watching[1].revents != 0) accept_one(listener);
     }
+}
+
+/* Sizes what is read at once and what is held for a receiver that is slow; false when the wire holds more than we. */
+static bool fit_rate(void) {
+    double per_ns = (double)rate / (double)S, on_its_way = per_ns * (double)(delay_ns + QUEUE_NS);
+    double piece = per_ns * (double)PIECE_NS, held = on_its_way + per_ns * (double)QUEUE_NS;
+    if (on_its_way > MOST_BYTES) return false;
+    piece_bytes = piece < PACKET ? PACKET : piece < ONE_READ ? (size_t)piece / PACKET * PACKET : ONE_READ;
+    most_held = held < LEAST_HELD ? LEAST_HELD : held < MOST_BYTES ? (size_t)held : MOST_BYTES;
+    return true;
 }
 
 int main(int count, char **arguments) {
@@ -226,11 +286,17 @@ int main(int count, char **arguments) {
             to_port = atoi(arguments[i + 1]);
         else if (strcmp(arguments[i], "--delay-ns") == 0)
             delay_ns = strtoull(arguments[i + 1], NULL, 10);
+        else if (strcmp(arguments[i], "--rate-bytes-per-s") == 0)
+            rate = strtoull(arguments[i + 1], NULL, 10);
         else
             count = 0;
     }
     if (count % 2 == 0 || to_port <= 0) {
-        fprintf(stderr, "usage: link --to PORT --delay-ns N\n");
+        fprintf(stderr, "usage: link --to PORT --delay-ns N [--rate-bytes-per-s N]\n");
+        return 2;
+    }
+    if (rate > 0 && !fit_rate()) {
+        fprintf(stderr, "link: delay x rate is beyond its buffers\n");
         return 2;
     }
     server = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)to_port)};

@@ -8,6 +8,7 @@ from typing import Any
 from rowpath import text
 from rowpath.analysis import several_hosts
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.chapters.links import slow_start
 from rowpath.analysis.evidence import Evidence, stops_on_width
 from rowpath.analysis.findings.noise import unfiltered_ratios
 from rowpath.analysis.floors import floor_name
@@ -73,8 +74,11 @@ def diagnostics(evidence: Evidence) -> dict[str, Any]:
                 "measured": text.duration(record.round_trip_ns),
                 "10th to 90th percentile": f"{text.duration(record.low_ns)} to {text.duration(record.high_ns)}",
                 "without the link": text.duration(record.direct_ns),
-                "rate of a long send": f"{text.size(record.rate_bytes_per_s)}/s",
+                "rate, stated": text.bit_rate(record.stated_bytes_per_s) if record.stated_bytes_per_s else "no limit",
+                "to the server": text.bit_rate(record.rate_bytes_per_s),
+                "from the server": text.bit_rate(record.rate_back_bytes_per_s or None),
                 "on CPU": record.cpu,
+                **({"over TCP": note} if (note := slow_start(record.link)) else {}),
                 "method": record.method,
             }
             for record in evidence.journal.links.values()

@@ -6,20 +6,27 @@ import argparse
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from rowpath.cli.options import WILL_RUN, add_option, add_shared, add_words, parse_filters
 from rowpath.errors import UsageError
 
 if WILL_RUN:
     from rowpath.checks.conformance import report
+    from rowpath.checks.conformance.checks import CaseOutcome
     from rowpath.checks.conformance.paths import paths_of
     from rowpath.engines import ENGINES
+    from rowpath.report import junit
     from rowpath.report.console import make_console
+    from rowpath.report.exports import open_export
     from rowpath.runners.manifest import every_adapter, languages, read_manifest
     from rowpath.runners.manifest import language as language_of
     from rowpath.toml_file import suggest
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
+OUTCOMES: dict[str, Literal["passed", "failed", "skipped"]] = {
+    "ok": "passed", "failed": "failed", "not applicable": "skipped",
+}  # fmt: skip
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_option(parser, "--into DIR", into, type=Path, default=Path("rowpath-adapters"))
     add_shared(parser, "--adapters")
     add_option(parser, "--every", "test: every path (default: the default path, then each other value once)")
-    add_shared(parser, "--color")
+    add_shared(parser, "--junit", "--color")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -42,7 +49,19 @@ def run(options: argparse.Namespace) -> int:
         print(*new(options.words, wanted, options.into), sep="\n")
         return 0
     paths = paths_of(options.words, wanted, "every" if options.every else "values")
-    return report.run(paths, make_console(options.color))
+    file = open_export(options.junit) if options.junit else None
+    cases: list[junit.Case] = []
+    console = make_console(options.color, options.junit == "-")
+    code = report.run(paths, console, lambda path, outcome: cases.append(_case(path, outcome)))
+    if file is not None:
+        junit.write(f"rowpath adapter test {' '.join(options.words)}", cases, file)
+    return code
+
+
+def _case(path: str, outcome: CaseOutcome) -> junit.Case:
+    texts = {"": outcome.reason, "expected ": outcome.expected, "got ": outcome.got}
+    said = "; ".join(f"{word}{text}" for word, text in texts.items() if text)
+    return junit.Case(path, outcome.name, OUTCOMES[outcome.status], said)
 
 
 def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Iterator[str]:

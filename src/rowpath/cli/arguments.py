@@ -54,6 +54,8 @@ EXIT_CODES = """exit codes:
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parse with options and words in any order (argparse takes positional words only where it first meets them)."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments:
+        return argparse.Namespace(command="start")
     parser = build_parser(*[word for word in arguments if word in COMMANDS][:1])
     # After `--` stands a program with options of its own.
     with_program = arguments[:1] in (["adapter"], ["record"], ["replay"])
@@ -120,7 +122,8 @@ def option_names(parser: argparse.ArgumentParser) -> dict[str, str]:
 def main() -> int:
     """The exit code of a command line that only has to be answered, or WOULD_RUN."""
     try:
-        parse(None)
+        if parse(None).command == "start":
+            return int(function("start", "run")(None))
     except UsageError as error:
         print(error.shown(), file=sys.stderr)
         return error.exit_code

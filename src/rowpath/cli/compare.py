@@ -23,7 +23,7 @@ if WILL_RUN:
     from rowpath.planning.make_plan import MOST_PAIRS, PathPair, paired_plan
     from rowpath.planning.plan import Plan
     from rowpath.report import comparison as report
-    from rowpath.report import comparison_page, live, markdown
+    from rowpath.report import comparison_page, junit, live, markdown
     from rowpath.report.comparison import ComparisonOutcome
     from rowpath.report.console import make_console
     from rowpath.report.exports import open_export
@@ -51,7 +51,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     for form in ("json", "markdown"):
         add_option(parser, f"--export-{form} FILE", f"also write the comparison as {form} ('-' = stdout)", default=None)
     add_option(parser, "-o --out FILE.html", "also write it as a page", type=Path)
-    add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")
+    add_shared(parser, "--junit", "--adapters", "--timeout", "-q --quiet", "--color")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     base, head, comparison = _compared(options)
     for gate in gates:
         gating.judge(comparison, gate)  # a gate without rows fails before anything is measured
-    exported = {"json": options.export_json, "markdown": options.export_markdown}
+    exported = {"json": options.export_json, "markdown": options.export_markdown, "junit": options.junit}
     files = {form: open_export(file) for form, file in exported.items() if file}
     confirmed, interrupted = _confirm(comparison, gates, base, head, options) if options.confirm else ([], False)
     comparison = gating.settled(comparison, confirmed)
@@ -72,6 +72,8 @@ def run(options: argparse.Namespace) -> int:
         report.write_json(outcome, files["json"])
     if "markdown" in files:
         markdown.write_comparison(outcome, files["markdown"])
+    if "junit" in files:
+        junit.write("rowpath compare", junit.of_comparison(outcome), files["junit"])
     if options.out:
         comparison_page.write(outcome, options.out)
     if "-" not in exported.values():

@@ -7,6 +7,7 @@ import dataclasses
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -36,12 +37,15 @@ if WILL_RUN:
     from rowpath.machine import processes
     from rowpath.model.explanation import Explanation, Flame
     from rowpath.model.path import AccessPath
+    from rowpath.model.workload import PhaseName, with_columns
     from rowpath.own_database.named_files import named_file
     from rowpath.own_database.question import ProbeOptions, question_of
     from rowpath.planning.make_plan import make_plan
     from rowpath.planning.plan import Plan, PlannedPath
-    from rowpath.report import explanation, flame_graph, html, live, speedscope
+    from rowpath.report import explanation, flame_graph, html, live, otlp, speedscope
     from rowpath.report.console import make_console
+    from rowpath.report.exports import open_export
+    from rowpath.report.otlp import Traced
     from rowpath.runners.process import RunnerFailure
     from rowpath.scrubber import Scrubber
 
@@ -72,6 +76,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_option(parser, "--no-hops", hops, dest="hops", action="store_false")
     counterparts = "also explain each path with this value instead, and show what differs"
     add_option(parser, "--against COORDINATE=VALUE", counterparts, nargs="+", default=[])
+    traces = "also write each operation as an OpenTelemetry trace, a span for each hop (OTLP as JSON; '-' = stdout)"
+    add_option(parser, "--otlp FILE", traces)
     shared.add_out(parser, "explain")
     shared.add_shared(parser, "--timeout", "-q --quiet", "--color")
 
@@ -82,6 +88,7 @@ class Explanations:
 
     directory: RunDirectory
     explanations: Callable[[Report, Report, After | None], Generator[Explanation]]  # note, failed, after each
+    traced: Callable[[Explanation, int], Traced]  # with its statement, and when it ended
     records: Records | None = None  # of the run
 
     @property
@@ -112,14 +119,18 @@ def run(options: argparse.Namespace) -> int:
     against = parse_against(options.against, options.words[0], flame=options.flame)
     source = _source(options.words, shared.filters_of(options), against, options)
     done: list[Explanation] = []
+    traces: list[Traced] = []
     failures: list[str] = []
-    console, progress = make_console(options.color), live.make(options.quiet, options.color)
+    otlp_file = open_export(options.otlp) if options.otlp else None
+    console = make_console(options.color, options.otlp == "-")
+    progress = live.make(options.quiet, options.color)
     flames = Flames(source.directory, progress.note, against)
     after = flames.take if options.flame else None
     try:
         with closing(source.explanations(progress.note, failures.append, after)) as explanations:
             for one in explanations:
                 done.append(one)
+                traces.append(source.traced(one, time.time_ns()))
                 source.keep(done)
                 explanation.show(one, console, how=options.how)
                 flames.show(console)
@@ -134,6 +145,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"\nerror: interrupted{kept}", file=sys.stderr)
         return 130
     finally:
+        if otlp_file is not None:
+            otlp.write(traces, otlp_file)
         processes.stop_all()
         shutil.rmtree(source.directory.work, ignore_errors=True)
     if done:
@@ -157,11 +170,13 @@ def _source(words: list[str], filters: Filters, against: Filters, options: argpa
         wanted = ProbeOptions(**given)
         question = question_of(wanted)  # a mistake leaves no directory behind
         directory = _new_directory(options)
+        sql, target = "" if options.redact_query else question.phase.sql, question.target
         return Explanations(
             directory,
             lambda note, failed, after: own_query.explained(
                 question, wanted, filters, directory, note, failed, options.blocks, after, hops=options.hops
             ),
+            traced=lambda one, ended_ns: Traced(one, ended_ns, sql, target.host, target.port),
         )
     if has_query:
         raise UsageError(f"--query needs a database's URL or file, not '{first}'", "rowpath explain URL --query SQL")
@@ -193,7 +208,19 @@ def _of_plan(plan: Plan, directory: RunDirectory, options: argparse.Namespace) -
         lambda note, failed, after: explained(
             plan, directory, note, failed, options.timeout, options.blocks, after, hops=options.hops
         ),
+        traced=lambda one, ended_ns: Traced(one, ended_ns, _statement(plan, one), _host(one)),
     )
+
+
+def _statement(plan: Plan, one: Explanation) -> str:
+    """What the engine gets in this phase, with the names of columns."""
+    phase, workload = plan.phase(one.phase), plan.workloads[PhaseName.of(one.phase).workload]
+    return with_columns(workload, phase, phase.dialects.get(one.path["engine"], phase.sql))
+
+
+def _host(one: Explanation) -> str:
+    ours = one.hops is not None and one.hops.server_seen
+    return "127.0.0.1" if ours and one.path.get("transport") == "tcp" else ""
 
 
 def _of_run(

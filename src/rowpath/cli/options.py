@@ -39,6 +39,7 @@ def export_option(form: str) -> str:
 SHARED: dict[str, str] = {  # options of several commands
     "--adapters": "your own adapters, runners or language: an adapters.toml (docs/add-a-driver.md)",
     "--color": "colour in the terminal (NO_COLOR is honoured)",
+    "--junit": "also write each path's outcome as JUnit XML ('-' = stdout)",
     "-q --quiet": "no progress",
     "--seed": "seed of the random order (recorded; default: from the clock)",
     "--tables": "print every table, finding and sentence instead of the answer on one screen",
@@ -51,6 +52,7 @@ SHARED_EXPORTS = tuple(map(export_option, EXPORTS))
 SHARED_HOW: dict[str, dict[str, Any]] = {  # those that are no switch
     "--adapters": {"metavar": "FILE", "type": Path},
     "--color": {"choices": ("auto", "always", "never"), "default": "auto"},
+    "--junit": {"metavar": "FILE"},
     "--seed": {"type": int},
     "--timeout": {"metavar": "SECONDS", "type": float, "default": TIMEOUT_S},
     "--together": {"action": "append", "choices": TOGETHER, "default": []},

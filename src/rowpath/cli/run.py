@@ -38,6 +38,7 @@ WITH_RESUME = {
     "--resume",
     "--plan",
     "--gate",
+    "--junit",
     "--quiet",
     "--tables",
     "--color",
@@ -83,7 +84,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     shared.add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
     shared.add_shared(parser, "--seed", "--timeout", "--together")
     add_option(parser, "--gate", "exit with 1 when a path failed or returned wrong rows")
-    shared.add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
+    shared.add_shared(parser, "--junit", "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
     # So that --resume can tell one that was given from the one that the run began with.
     parser.set_defaults(timeout=None, wait_for_quiet_s=None)
 

@@ -1,7 +1,7 @@
-"""The emulated link: our proxy between client and server, which makes each round trip longer by a stated time.
+"""The emulated link: our proxy between client and server, with a stated round trip and a stated rate.
 
 It runs where the controller sleeps, away from the servers where there is a choice. What it really adds is measured in
-every run, by a ping-pong with the ping server through it and without it.
+every run, by a ping-pong with the ping server through it and without it, and so is what it carries each way.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import os
 import socket
 import statistics
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -20,17 +21,18 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import LinkRecord
 from rowpath.machine import c_tools, cpus, processes
-from rowpath.model.path import AccessPath, link_ns
+from rowpath.model.path import AccessPath, link_bytes_per_s, link_ns
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of
 from rowpath.runners.process import RunnerFailure
 
 METHOD = (
-    "a user-space proxy on 127.0.0.1 (runners/c/tools/link.c); ping-pong with the ping server through it and without it"
+    "a user-space proxy on 127.0.0.1 (runners/c/tools/link.c); ping-pong with the ping server through it and without "
+    "it; a long send each way, by the receiver's clock"
 )
 BLOCKS, LEAD_IN_NS, BLOCK_NS = 15, 1_000_000, 10_000_000
-BULK_BYTES = 32 << 20
+BULK_BYTES, BULK_S, CHUNK_BYTES = 32 << 20, 1.0, 256 << 10
 PING_TIMEOUT_S = 60.0
 NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "")
 
@@ -42,7 +44,9 @@ class LinkProxy:
         """Start it in front of that port of 127.0.0.1. Errors: InternalError, EnvironmentMissing (no C compiler)."""
         self.to_port = to_port
         self._process, self.port = processes.start_listener(
-            "the emulated link", c_tools.link_command(to_port, link_ns(value) // 2), cpus=cpus.spare_cpus()[:1]
+            "the emulated link",
+            c_tools.link_command(to_port, link_ns(value) // 2, link_bytes_per_s(value)),
+            cpus=cpus.spare_cpus()[:1],
         )
 
     def scheduled(self) -> str:
@@ -114,9 +118,9 @@ def measure(value: str, placement: str, directory: Path) -> LinkRecord:
         cleanup.callback(link.stop)
         direct = _ping_pong(planned, ping, {})
         through = _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})
-        rate = _long_send(link.port, statistics.median(through))
         method = f"{METHOD}; {link.scheduled()}"
     tenths = statistics.quantiles(through, n=10)
+    rate, rate_back = rates(value)
     return LinkRecord(
         link=value,
         placement=placement,
@@ -126,6 +130,8 @@ def measure(value: str, placement: str, directory: Path) -> LinkRecord:
         low_ns=tenths[0],
         high_ns=tenths[-1],
         rate_bytes_per_s=rate,
+        rate_back_bytes_per_s=rate_back,
+        stated_bytes_per_s=link_bytes_per_s(value),
         cpu=cpus.spare_cpus()[0],
         method=method,
     )
@@ -146,12 +152,36 @@ def _ping_pong(planned: PlannedPath, ping: Instance, way: dict[str, Any]) -> lis
     return [reply.ns / max(1, reply.operations) for reply in replies]
 
 
-def _long_send(port: int, trip_ns: float) -> float:
-    """Bytes a second from client to server; the ping server swallows a `+` and answers the byte after the last one."""
-    with socket.create_connection(("127.0.0.1", port), PING_TIMEOUT_S) as connection:
-        connection.sendall(b"x")
-        connection.recv(1)
-        started_ns = time.monotonic_ns()
-        connection.sendall(b"+" * BULK_BYTES + b"x")
-        connection.recv(1)
-        return BULK_BYTES * 1e9 / max(1.0, time.monotonic_ns() - started_ns - trip_ns)
+def rates(value: str) -> tuple[float, float]:
+    """Bytes a second that a link of that value carries from client to server, and back; both ends are ours."""
+    with contextlib.ExitStack() as cleanup:
+        listener = cleanup.enter_context(socket.create_server(("127.0.0.1", 0)))
+        listener.settimeout(PING_TIMEOUT_S)
+        link = LinkProxy(listener.getsockname()[1], value)
+        cleanup.callback(link.stop)
+        client = cleanup.enter_context(socket.create_connection(("127.0.0.1", link.port), PING_TIMEOUT_S))
+        server = cleanup.enter_context(listener.accept()[0])
+        server.settimeout(PING_TIMEOUT_S)
+        size = round(link_bytes_per_s(value) * BULK_S) or BULK_BYTES
+        return _long_send(client, server, size), _long_send(server, client, size)
+
+
+def _send(sender: socket.socket, size: int) -> None:
+    chunk = bytes(CHUNK_BYTES)
+    for left in range(size, 0, -CHUNK_BYTES):
+        sender.sendall(chunk[:left])
+
+
+def _long_send(sender: socket.socket, receiver: socket.socket, size: int) -> float:
+    """Bytes a second of so many, from when the first of them have arrived to when the last ones have."""
+    sending = threading.Thread(target=_send, args=(sender, size), daemon=True)
+    sending.start()
+    first = left = size - len(receiver.recv(CHUNK_BYTES))
+    began_ns = time.monotonic_ns()
+    while left > 0:
+        left -= (received := len(receiver.recv(CHUNK_BYTES)))
+        if not received:
+            raise RunnerFailure("link", "it broke in the middle of a long send")
+    took_ns = time.monotonic_ns() - began_ns
+    sending.join()
+    return first * 1e9 / max(1, took_ns)

@@ -307,7 +307,8 @@ class SyncCostRecord(Record, tag="sync-cost"):
 class LinkRecord(Record, tag="link"):
     """An emulated link as it was measured; times are of one round trip, `direct_ns` is without it.
 
-    `round_trip_ns` is the median over blocks, `low_ns` and `high_ns` their 10th and 90th percentile.
+    `round_trip_ns` is the median over blocks, `low_ns` and `high_ns` their 10th and 90th percentile. The rate is from
+    client to server and `rate_back_bytes_per_s` from server to client, in bytes that the ends see.
     """
 
     link: str = ""
@@ -318,6 +319,8 @@ class LinkRecord(Record, tag="link"):
     low_ns: float = 0
     high_ns: float = 0
     rate_bytes_per_s: float = 0
+    rate_back_bytes_per_s: float = 0  # 0: not measured
+    stated_bytes_per_s: float = 0  # 0: as fast as it can
     cpu: int = 0
     method: str = ""
 

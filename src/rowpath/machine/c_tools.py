@@ -39,12 +39,13 @@ def echo_command(
     return _program("echo"), *given
 
 
-def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
+def link_command(to_port: int, delay_ns: int, bytes_per_s: float = 0.0) -> tuple[str, ...]:
     """How to start the emulated link: it prints `ready tcp=PORT`, and ends with its parent or its stdin.
 
-    Every chunk is handed on `delay_ns` after it arrived, in both directions.
+    Every chunk is handed on `delay_ns` after it has left, in both directions; `bytes_per_s` 0: it leaves at once.
     """
-    return _program("link"), "--to", str(to_port), "--delay-ns", str(delay_ns)
+    rate = ("--rate-bytes-per-s", str(round(bytes_per_s))) if bytes_per_s else ()
+    return _program("link"), "--to", str(to_port), "--delay-ns", str(delay_ns), *rate
 
 
 def netcat_command(folder: Path, tcp: int, listen: str) -> tuple[str, ...]:

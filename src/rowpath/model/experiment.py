@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
+
+import msgspec
 
 from rowpath.model.base import Frozen, Regime
 from rowpath.model.claims import Claim, Consistency, Factors, PublishedColumn
@@ -154,3 +156,10 @@ class Experiment(Frozen, frozen=True):
     directory_copies: tuple[DirectoryCopyTable, ...] = ()  # of database directories, before the first set
     rate_search: RateSearchTable | None = None
     together: tuple[Together, ...] = ()  # rank in one list all the same
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of an experiment's file, for editors that complete and check TOML."""
+    made = msgspec.json.schema(Experiment)
+    made["$defs"]["Experiment"]["properties"]["schema_version"]["const"] = SCHEMA_VERSION
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Rowpath experiment"} | made

@@ -53,6 +53,7 @@ COORDINATES = (
 
 CHECKED = ("verify-ca", "verify-full")  # values of `tls` with which the server's certificate is checked
 ENCRYPTED = ("on", *CHECKED)
+BITS = {"k": 1e3, "m": 1e6, "g": 1e9}  # of the unit of a link's rate
 BY_HAND = "none"  # the `layer` of a program that has none
 RAW, MAPPED = "raw", "mapped"  # values of `technique`: a layer with a query, or a table, of the user's own
 
@@ -169,6 +170,11 @@ class WithCoordinates:
         return link_ns(self.link)
 
     @property
+    def link_bytes_per_s(self) -> float:
+        """The rate of the emulated link in each direction; 0 where none limits it."""
+        return link_bytes_per_s(self.link)
+
+    @property
     def fetch_form(self) -> str:
         """What a call hands over, without its size."""
         return fetch_form(self.get("fetch"))
@@ -209,8 +215,14 @@ def _count(value: str) -> int:
 
 
 def link_ns(link: str) -> int:
-    """The round trip that a value of the coordinate `link` states, in ns: 0 for `none`, 1,000,000 for `1ms`."""
-    return 0 if link == "none" else round(float(link.removesuffix("ms")) * 1e6)
+    """The round trip that a value of the coordinate `link` states, in ns: 0 for `none`, 1,000,000 for `1ms@10mbit`."""
+    return 0 if link == "none" else round(float(link.partition("ms")[0]) * 1e6)
+
+
+def link_bytes_per_s(link: str) -> float:
+    """Bytes a second that a value of `link` states for each direction: 0 for `1ms`, 1,250,000 for `1ms@10mbit`."""
+    rate = link.partition("@")[2].removesuffix("bit")
+    return float(rate[:-1]) * BITS[rate[-1]] / 8 if rate else 0.0
 
 
 class Dropped(Frozen, frozen=True):

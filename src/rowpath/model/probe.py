@@ -96,15 +96,6 @@ class Setting(Frozen, frozen=True):
     step: str  # the rougher one of the two paths'
 
 
-class AtRoundTrip(Frozen, frozen=True):
-    """What a path would take at other round-trip times: its time here + round trips × each of them."""
-
-    name: str
-    round_trips: float | None  # per execution; None: not known
-    time_ns: float
-    at_ns: tuple[float, ...] = ()  # at each of probe/results.py's times
-
-
 class DigestGroup(Frozen, frozen=True):
     """Paths that delivered the same rows, and how these differ from those of most implementations.
 
@@ -155,7 +146,6 @@ class Probe(Frozen, frozen=True):
     tried: tuple[TriedPath, ...]
     languages: tuple[LanguageBest, ...]
     settings: tuple[Setting, ...]
-    at_round_trips: tuple[AtRoundTrip, ...]
     digest_groups: tuple[DigestGroup, ...]
     caveats: tuple[str, ...]  # what cannot be known, in sentences
     snippets: tuple[Snippet, ...]

@@ -25,7 +25,7 @@ NAME = "probe.query"  # workload.phase of every probe
 SIZES = ("100", "1000", "10000")  # rows at a time, where an adapter can take any number
 SIZED = ("block", "cursor", "chunked", "fetch-size")
 YOURS, USUAL = "yours", "usual"
-BY_URL_OR_FIXED = ("pipeline", "transport", "tls", "clients", "concurrency", "bulk")  # not for `--mine` to say
+BY_URL_OR_FIXED = ("pipeline", "transport", "tls", "compression", "clients", "concurrency", "bulk")  # not for `--mine`
 # Coordinate → its kinds in a user's words; {size}: what follows the kind.
 WORDS = {
     "result": {

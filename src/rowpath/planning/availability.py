@@ -99,7 +99,7 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
         return there.reason, there.remedy
     if isinstance(engine, ReachedByUrl) and (unreachable := engine.unreachable(path))[0]:
         return unreachable
-    for needed, program in ((path.is_null and path.served, "ping server"), (path.link_ns, "emulated link")):
+    for needed, program in ((path.is_null and path.served, "ping server"), (path.link != "none", "emulated link")):
         if needed and not (there := availability(adapter_of("c", "ping"), "bundled")).ok:
             return f"the {program} is a C program: {there.reason}", there.remedy
     if path.pooler != "none":

@@ -48,6 +48,7 @@ FETCH_S = 3e-5  # the round trip for the next rows of a cursor
 SYNC_S, TURN_S, SPLIT_S = 0.0008, 0.00006, 0.00012  # a write that waits for the disk; that does not; with two cores
 WRITE_ROW_S = 6e-5  # of an operation that stores many
 LINK_S = 0.0001  # more than a link's stated round trip
+RATED_LINK_S = 2.5  # until a link's rate is measured, each way
 COLUMNS_S, SUMMED_S = 3e-7, 1e-7  # of a row in columns; of one that only an aggregate sees
 
 # Client groups.
@@ -96,6 +97,8 @@ def _joined(steps: Iterable[Step]) -> tuple[Step, ...]:
 def _before_s(plan: Plan) -> float:
     """Engines up and loaded, databases moved, every path verified."""
     work_s, total = BEGIN_S + disk_estimate.estimate(plan).seconds, moves_s(plan) + _ways_s(plan)
+    rated = {(each.path.link, each.path.placement) for each in plan.paths if each.path.link_bytes_per_s}
+    total += RATED_LINK_S * len(rated)
     for engine, deployment, *_ in dict.fromkeys(key_of(planned.path) for planned in plan.paths):
         work_s += BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
         work_s += BRING_UP_SERVER_S if deployment == "server" else BRING_UP_S
@@ -173,6 +176,7 @@ def _cold_s(plan: Plan, planned: PlannedPath, name: str) -> float:
             apart = planned.path.placement == "split" and planned.path.served
             write_s += plan.slowness * (SPLIT_S if apart else TURN_S)
         rows_s = plan.slowness * WRITE_ROW_S * _rows_written(phase)
+        write_s += _wire_s(plan, planned, name, _rows_written(phase))
         return plan.slowness * WRITE_S + phase.operations * (write_s + rows_s)
     if phase.kind == "null":
         return 0.0
@@ -209,10 +213,19 @@ def _operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
         table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
         return plan.slowness * SUMMED_S * (phase.range_rows or (table.rows if table else 0))
     rows = _rows_read(plan, name)
+    wire_s = _wire_s(plan, planned, name, rows)
     if planned.path.fetch_form == "columnar":
-        return plan.slowness * rows * COLUMNS_S
+        return plan.slowness * rows * COLUMNS_S + wire_s
     rows_s = rows * language(planned.adapter.language).row_s
-    return plan.slowness * (rows_s + FETCH_S * _fetches(plan, planned, name))
+    return plan.slowness * (rows_s + FETCH_S * _fetches(plan, planned, name)) + wire_s
+
+
+def _wire_s(plan: Plan, planned: PlannedPath, name: str, rows: float) -> float:
+    """What so many rows of the phase's table take on a link with a rate, as if they crossed as text."""
+    table = plan.workloads[PhaseName.of(name).workload].tables.get(plan.phase(name).table)
+    if not planned.path.link_bytes_per_s or table is None or not table.rows:
+        return 0.0
+    return rows * disk_estimate.text_bytes(table) / table.rows / planned.path.link_bytes_per_s
 
 
 def _rows_read(plan: Plan, name: str) -> int:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from rowpath import text as fmt
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, BacksUp, Compresses, Stored, Versioned, versions
 from rowpath.engines.taped import VERSION as TAPE
@@ -17,7 +18,7 @@ from rowpath.engines.taped import Taped
 from rowpath.errors import UsageError
 from rowpath.machine import cpus
 from rowpath.model.experiment import Selection
-from rowpath.model.path import COORDINATES, AccessPath
+from rowpath.model.path import COORDINATES, AccessPath, link_bytes_per_s, link_ns
 from rowpath.poolers import POOLERS
 from rowpath.runners.manifest import Adapter, adapter_of, every_adapter
 from rowpath.toml_file import suggest
@@ -31,7 +32,9 @@ POOLER = ("pooler", "pooler_mode")
 OWN_WHERE_NAMED = ("rows", "loop", "locking", "compression")  # of adapters
 # Coordinates that no path has unless they are named.
 WHERE_NAMED = ("link", "layer", "technique", *POOLED, *POOLER, *OWN_WHERE_NAMED)
-LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
+# The round trip of an emulated link, and its rate in each direction.
+LINK = re.compile(r"none|\d+(\.\d+)?ms(@(?=[0.]*[1-9])\d+(\.\d+)?[kmg]bit)?")
+LINK_HOLDS_BYTES, LINK_QUEUE_NS = 16 << 20, 10_000_000  # MOST_BYTES and QUEUE_NS of runners/c/tools/link.c
 POOL_SIZE = "10"  # of a pool whose size is not named: what most pools have by themselves
 VALIDATIONS = ("none", "borrow")
 PROCESSES = ("shared", "own")  # the client processes of a path's groups: one for all, or one for each
@@ -287,7 +290,11 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
     for value in wanted.get("link", ()):
         if not LINK.fullmatch(value):
             what = f"invalid link '{value}': expected a round-trip time such as 1ms"
-            raise UsageError(what, "link=none or, for one millisecond, link=1ms")
+            raise UsageError(what, "link=none, for one millisecond link=1ms, or with a rate link=25ms@100mbit")
+        held = link_bytes_per_s(value) * (link_ns(value) / 2 + LINK_QUEUE_NS) / 1e9
+        if held > LINK_HOLDS_BYTES:
+            what = f"link '{value}' holds {fmt.size(held)} in each direction (delay × rate, and what queues before it)"
+            raise UsageError(f"{what}: its buffers hold {fmt.size(LINK_HOLDS_BYTES)}", "a shorter time or a lower rate")
     for value in wanted.get("pipeline", ()):
         if value not in ("off", "*") and not is_size(value):
             what = f"invalid pipeline '{value}': expected how many statements are sent before their answers are read"

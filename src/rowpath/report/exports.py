@@ -12,7 +12,7 @@ from typing import IO, Any, BinaryIO, TextIO
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
 from rowpath.report.json import write_json
-from rowpath.report.long_table import check_parquet, write_csv, write_parquet, write_timeline
+from rowpath.report.long_table import check_package, write_csv, write_parquet, write_timeline
 from rowpath.report.markdown import write_markdown
 from rowpath.report.tracked import left_out, write_bencher, write_github_benchmark
 
@@ -32,7 +32,7 @@ TRACKED = {"bencher", "github_benchmark"}  # forms that hold only the figures th
 def open_exports(paths: dict[str, str]) -> dict[str, IO[Any]]:
     """Each form's file, opened to be written: form → path; UsageError or EnvironmentMissing where one can't be."""
     if "parquet" in paths:
-        check_parquet()
+        check_package("the Parquet export")
     return {form: open_binary(path) if form in BINARY else open_export(path) for form, path in paths.items()}
 
 

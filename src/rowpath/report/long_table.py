@@ -72,35 +72,41 @@ def cell_text(value: str | float | None) -> str:
     return f"'{cleaned}" if cleaned.startswith(FORMULA) and not NUMBER.fullmatch(cleaned) else cleaned
 
 
-def check_parquet() -> None:
-    """EnvironmentMissing where the package that writes Parquet is not installed."""
-    if importlib.util.find_spec(PACKAGE) is None:
+def check_package(what: str, package: str = PACKAGE) -> None:
+    """EnvironmentMissing where a package of the user's choice is not installed; `what` needs it."""
+    if importlib.util.find_spec(package) is None:
         raise EnvironmentMissing(
-            f"the Parquet export needs the Python package {PACKAGE}, which is not installed",
-            f"{sys.executable} -m pip install {PACKAGE}",
+            f"{what} needs the Python package {package}, which is not installed",
+            f"{sys.executable} -m pip install {package}",
         )
 
 
-def write_parquet(analysis: Analysis, file: BinaryIO) -> None:
-    """Writes one row per result as the CSV has it, numbers as numbers; in the metadata stands which run it is of.
+def columns(analysis: Analysis) -> dict[str, list[Any]]:
+    """One row per result as the CSV has it, numbers as numbers; None is "not known", also where one is not finite."""
 
-    Null is "not known", also where a figure is not finite.
-    """
+    def field(name: str) -> list[Any]:
+        values = [getattr(result, name) for result in analysis.results]
+        return [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]
+
+    named = {name: field(name) for name in BEFORE}
+    for key, title in coordinate_titles(analysis.results).items():
+        named[title] = [result.path.get(key) for result in analysis.results]
+    return named | {name: field(name) for name in AFTER}
+
+
+def arrow_table(analysis: Analysis) -> Any:
+    """`columns` as a pyarrow.Table; in its metadata stands which run it is of. Errors: EnvironmentMissing."""
+    check_package("an Arrow table")
     import pyarrow
-    from pyarrow import parquet
 
     hints = typing.get_type_hints(Result)
     types = {int: pyarrow.int64(), float | None: pyarrow.float64()}
-
-    def field(name: str) -> Any:
-        values = [getattr(result, name) for result in analysis.results]
-        known = [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]
-        return pyarrow.array(known, types.get(hints[name], pyarrow.string()))
-
-    columns = {name: field(name) for name in BEFORE}
-    for key, title in coordinate_titles(analysis.results).items():
-        columns[title] = pyarrow.array([result.path.get(key) for result in analysis.results], pyarrow.string())
-    columns |= {name: field(name) for name in AFTER}
+    table = pyarrow.table(
+        {
+            name: pyarrow.array(values, types.get(hints.get(name, str), pyarrow.string()))
+            for name, values in columns(analysis).items()
+        }
+    )
     run = analysis.run
     metadata = {
         "rowpath.schema_version": str(SCHEMA_VERSION),
@@ -109,7 +115,14 @@ def write_parquet(analysis: Analysis, file: BinaryIO) -> None:
         "rowpath.started": run.started,
         "rowpath.seed": str(run.seed),
     }
+    return table.replace_schema_metadata(metadata)
+
+
+def write_parquet(analysis: Analysis, file: BinaryIO) -> None:
+    """Writes `arrow_table` as Parquet."""
+    from pyarrow import parquet
+
     # Not into the file itself: a pipe cannot tell its position.
     written = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns).replace_schema_metadata(metadata), written)
+    parquet.write_table(arrow_table(analysis), written)
     file.write(written.getvalue())

@@ -180,7 +180,7 @@ def test_what_was_refused_has_no_bar_in_a_probe() -> None:
     def shown(step: str, fastest: str) -> PhaseAnswer:
         rows = (row("a", 1.0, fastest), row("b", 2.0, step))
         best = LanguageBest("c", "a", "row", 1.0, 1.0, fastest, "C", rows)
-        probe = Probe((), (best,), (), (), (), (), ())
+        probe = Probe((), (best,), (), (), (), ())
         made = Analysis(RunRecord(), {}, (), (), (), (), chapters={"probe": probe})
         (phase,) = answer(made, (), (), {}).phases
         return phase

@@ -31,7 +31,7 @@ def test_what_is_not_compared_is_named(named: bool, listed: str) -> None:
 def test_it_stands_below_what_was_delivered(groups: int) -> None:
     differs = ("", "id")
     found = tuple(DigestGroup(f"1:{at}", 1, (f"path {at}",), differs[at]) for at in range(groups))
-    probe = Probe((), (), (), (), found, (), (), not_compared="1 of 3 columns not compared.")
+    probe = Probe((), (), (), found, (), (), not_compared="1 of 3 columns not compared.")
     note = table(probe).note
     assert note.startswith(probe.not_compared)
     assert ("Nobody knows which rows are right" in note) == (groups > 1)

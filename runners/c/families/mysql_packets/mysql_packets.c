@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #define COM_QUERY_BYTE 3
-#define MY_MOST_ERROR_BYTES 1024
 #define MY_WHOLE_PACKET 0xffffff /* a packet so long is gone on with in the next */
 
 static void judge(my_packets *packets) {
@@ -53,60 +52,56 @@ static size_t three_bytes(const uint8_t *at) {
     return at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16;
 }
 
-/* `plain` has room for `plain_bytes`. */
-static bool unpack(const uint8_t *packed, size_t bytes, char *plain, size_t plain_bytes) {
-    unsigned long unpacked = plain_bytes;
-    return uncompress((unsigned char *)plain, &unpacked, packed, bytes) == 0 && unpacked == plain_bytes;
+/* The next bytes of the head or of the body; how many. */
+static size_t go_on(my_compressed *compressed, const char *at, size_t room) {
+    if (compressed->left == 0) {
+        compressed->head[compressed->have++] = (uint8_t)*at;
+        if (compressed->have == MY_COMPRESSED_HEAD_BYTES) {
+            size_t body = three_bytes(compressed->head), plain = three_bytes(compressed->head + 4);
+            compressed->left = body;
+            compressed->plain_bytes = plain > 0 ? plain : body;
+            compressed->have = 0;
+        }
+        return 1;
+    }
+    size_t taken = compressed->left < room ? compressed->left : room;
+    compressed->left -= taken;
+    return taken;
 }
 
-bool my_step_compressed(my_compressed *compressed, my_packets *packets, const char *at, const char *end) {
+void my_skip_compressed(my_compressed *compressed, const char *at, const char *end) {
+    while (at < end)
+        at += go_on(compressed, at, (size_t)(end - at));
+}
+
+static bool unpack(my_compressed *compressed, size_t body) {
+    size_t plain = three_bytes(compressed->head + 4);
+    unsigned long unpacked = plain;
+    if (plain == 0) memcpy(compressed->plain, compressed->packed, body);
+    return plain == 0 ||
+           (uncompress((unsigned char *)compressed->plain, &unpacked, (unsigned char *)compressed->packed, body) == 0 &&
+            unpacked == plain) ||
+           rp_fail(RP_VERIFY, "", "a compressed packet of %zu bytes does not hold %zu bytes", body, plain);
+}
+
+bool my_step_compressed(my_compressed *compressed, my_packets *packets, const char *at, const char *end,
+                        size_t *usual) {
     while (at < end) {
-        if (compressed->have < MY_COMPRESSED_HEAD_BYTES) {
-            compressed->head[compressed->have++] = (uint8_t)*at++;
-            continue;
-        }
-        size_t body = three_bytes(compressed->head), plain = three_bytes(compressed->head + 4);
-        if (compressed->have == MY_COMPRESSED_HEAD_BYTES) {
-            my_free_compressed(compressed);
-            compressed->packed = malloc(body + 1);
-            compressed->plain = malloc(plain + 1);
+        size_t before = compressed->left, last = compressed->plain_bytes;
+        size_t taken = go_on(compressed, at, (size_t)(end - at)), body = three_bytes(compressed->head);
+        if (before > 0) memcpy(compressed->packed + body - before, at, taken);
+        if (before == 0 && compressed->left > 0) { /* a body begins */
+            if (last > *usual) *usual = last;
+            compressed->packed = realloc(compressed->packed, body);
+            compressed->plain = realloc(compressed->plain, compressed->plain_bytes);
             if (compressed->packed == NULL || compressed->plain == NULL) abort();
         }
-        size_t in_body = compressed->have - MY_COMPRESSED_HEAD_BYTES, room = (size_t)(end - at);
-        size_t taken = body - in_body < room ? body - in_body : room;
-        memcpy(compressed->packed + in_body, at, taken);
         at += taken;
-        compressed->have += taken;
-        if (in_body + taken < body) return true;
-        compressed->have = 0;
-        compressed->plain_bytes = plain > 0 ? plain : body;
-        if (plain == 0) {
-            char *unchanged = compressed->packed;
-            compressed->packed = compressed->plain;
-            compressed->plain = unchanged;
-        } else if (!unpack((const uint8_t *)compressed->packed, body, compressed->plain, plain)) {
-            return rp_fail(RP_VERIFY, "", "a compressed packet of %zu bytes does not hold %zu bytes", body, plain);
-        }
+        if (before == 0 || compressed->left > 0) continue;
+        if (!unpack(compressed, body)) return false;
         my_step(packets, compressed->plain, compressed->plain + compressed->plain_bytes);
     }
     return true;
-}
-
-void my_free_compressed(my_compressed *compressed) {
-    free(compressed->packed);
-    free(compressed->plain);
-    compressed->packed = compressed->plain = NULL;
-}
-
-bool my_compressed_error(const char *at, size_t length) {
-    const uint8_t *head = (const uint8_t *)at;
-    char plain[MY_MOST_ERROR_BYTES];
-    if (length < MY_COMPRESSED_HEAD_BYTES + 5 || length != MY_COMPRESSED_HEAD_BYTES + three_bytes(head)) return false;
-    size_t unpacked = three_bytes(head + 4);
-    if (unpacked == 0) return head[MY_COMPRESSED_HEAD_BYTES + 4] == 0xff;
-    return unpacked <= sizeof plain &&
-           unpack(head + MY_COMPRESSED_HEAD_BYTES, length - MY_COMPRESSED_HEAD_BYTES, plain, unpacked) &&
-           (uint8_t)plain[4] == 0xff;
 }
 
 char *my_query_packet(const char *sql, bool compressed, size_t *length) {

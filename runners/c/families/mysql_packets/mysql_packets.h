@@ -26,17 +26,18 @@ void my_step(my_packets *packets, const char *at, const char *end);
 /* The way through the packets of the protocol with compression, which hold those of a result. */
 typedef struct my_compressed {
     uint8_t head[MY_COMPRESSED_HEAD_BYTES]; /* length, number, and the length of what was compressed (0: it was not) */
-    char *packed, *plain;                   /* the body; freed by my_free_compressed */
-    size_t have;                            /* of head and body */
-    size_t plain_bytes;
+    size_t have;                            /* of the head */
+    size_t left;                            /* of the body */
+    size_t plain_bytes;                     /* what the last packet holds */
+    char *packed, *plain;                   /* its body, where that is unpacked; to be freed by the caller */
 } my_compressed;
 
-/* As my_step, through compressed packets. False after rp_fail: they do not follow the protocol. */
-bool my_step_compressed(my_compressed *compressed, my_packets *packets, const char *at, const char *end);
-void my_free_compressed(my_compressed *compressed);
+/* Goes on through the bytes [at, end) without unpacking; `have` and `left` 0: at the end of a packet. */
+void my_skip_compressed(my_compressed *compressed, const char *at, const char *end);
 
-/* Whether these bytes are one whole compressed packet with an error. */
-bool my_compressed_error(const char *at, size_t length);
+/* As my_step, through compressed packets; `usual` becomes the most that any packet but the last one holds. False after
+   rp_fail: they do not follow the protocol. */
+bool my_step_compressed(my_compressed *compressed, my_packets *packets, const char *at, const char *end, size_t *usual);
 
 /* A query as text, `compressed`: for a connection with compression; to be freed by the caller. NULL after rp_fail: it
    is too long. */

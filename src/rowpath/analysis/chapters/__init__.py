@@ -8,10 +8,10 @@ sections, which every report prints in the places that it has for them. To add o
 
 `probe` and `sizing` come first: they ask nothing else. Then the tables below the rankings of one phase: `at_once`
 (clients, statements in a pipeline) and `resources`. Then what goes over several phases or paths: `ladder` (layers over
-a driver), `pool_ladders`, `pooler_ladders`, `loading`, `links`, `many_operations`, `sweeps` (the size of a result or a
-batch), `retrievals` (a whole table), `block_sizes`, `scalings` (a table in parts) and `cost_models`. `mixed_load` is a
-package: client groups at work at once. Last where time goes (`explanations` of the profiler), and what others said:
-`published` claims and figures, and the `factors` of such a figure.
+a driver), `pool_ladders`, `pooler_ladders`, `loading`, `links`, `slower_links`, `many_operations`, `sweeps` (the size
+of a result or a batch), `retrievals` (a whole table), `block_sizes`, `scalings` (a table in parts) and `cost_models`.
+`mixed_load` is a package: client groups at work at once. Last where time goes (`explanations` of the profiler), and
+what others said: `published` claims and figures, and the `factors` of such a figure.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from rowpath.analysis.chapters import (
     retrievals,
     scalings,
     sizing,
+    slower_links,
     sweeps,
 )
 
@@ -55,6 +56,7 @@ _ORDERED: tuple[Chapter[Any], ...] = (
     pooler_ladders.CHAPTER,
     loading.CHAPTER,
     links.CHAPTER,
+    slower_links.CHAPTER,
     many_operations.CHAPTER,
     sweeps.CHAPTER,
     retrievals.CHAPTER,

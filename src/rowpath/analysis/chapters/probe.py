@@ -1,4 +1,4 @@
-"""What a probe found: its paths by language, settings that mattered, other round-trip times, everything it tried."""
+"""What a probe found: its paths by language, settings that mattered, everything it tried."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from rowpath.drawing.section import Section
 from rowpath.model.path import BY_HAND, fetch_form
 from rowpath.model.probe import (
     LEAST_GAIN,
-    AtRoundTrip,
     Baseline,
     LanguageBest,
     LanguageRow,
@@ -31,7 +30,6 @@ from rowpath.model.probe import (
     TriedPath,
 )
 
-ROUND_TRIP_TIMES_MS = (0.1, 0.5, 1.0, 5.0, 20.0)
 FULL = "full sets"
 TOO_BUSY = "too busy"  # in place of the full sets that were refused
 YOURS = "yours"
@@ -64,7 +62,6 @@ def probe_of(evidence: Evidence) -> Probe | None:
         tried=tried,
         languages=languages(tried, evidence.results, evidence),
         settings=settings(tried),
-        at_round_trips=tuple(_at_round_trips(evidence.results)),
         digest_groups=tuple(record.digest_group for record in records if record.digest_group is not None),
         caveats=(
             *([CUT_OFF] if was_cut_off(tries, evidence.journal.outcome) else []),
@@ -284,16 +281,6 @@ def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:
     return tuple(sorted(widest.values(), key=lambda setting: -setting.ratio))
 
 
-def _at_round_trips(results: Sequence[Result]) -> Iterator[AtRoundTrip]:
-    trips = {result.name: result.median for result in results if result.metric == "round_trips"}
-    server = {result.name for result in results if result.path.get("deployment") == "server"}
-    for name, result in sorted(_times(results).items(), key=lambda item: item[1].median or 0.0):
-        if name in server and result.median is not None:
-            count = trips.get(name)
-            at = () if count is None else tuple(result.median + count * ms * 1e6 for ms in ROUND_TRIP_TIMES_MS)
-            yield AtRoundTrip(name, count, result.median, at)
-
-
 def _languages(probe: Probe | None, _lookup: Lookup) -> Iterator[Section]:
     """A table per language: its drivers in their fastest settings, fastest first."""
     for number, best in enumerate(probe.languages if probe else ()):
@@ -321,7 +308,6 @@ def _tables(_nothing: None, lookup: Lookup) -> Iterator[Section]:
         if lookup.analysis.answer.not_ranked:
             yield Section("probe-not-ranked", _not_ranked(lookup.analysis.answer), leading=True)
         yield Section("probe-settings", _settings(probe), leading=True)
-        yield Section("probe-round-trips", _round_trips(probe), leading=True)
         yield Section("probe-groups", groups(probe), leading=True)
         yield Section("probe-tried", _tried(probe))
 
@@ -339,23 +325,6 @@ def _settings(probe: Probe) -> Grid:
     rough = any(setting.step != FULL for setting in probe.settings)
     note = "A try is one short measurement with up to 50 % error; a round interleaves blocks; full sets are complete."
     return of_lines("Settings with an effect: two paths that differ only in this setting", lines, note if rough else "")
-
-
-def _round_trips(probe: Probe) -> Grid:
-    unknown = (fmt.MISSING,) * len(ROUND_TRIP_TIMES_MS)
-    lines = []
-    for path in probe.at_round_trips:
-        at = zip(ROUND_TRIP_TIMES_MS, tuple(map(fmt.duration, path.at_ns)) or unknown, strict=True)
-        lines.append(
-            line(
-                word("path", path.name),
-                figure("round trips", fmt.count(path.round_trips) if path.round_trips is not None else "unknown"),
-                figure("here", fmt.duration(path.time_ns)),
-                *(figure(f"+{time_ms:g} ms", text) for time_ms, text in at),
-            )
-        )
-    note = "Time here + round trips × the added time per round trip; bandwidth is not modelled."
-    return of_lines("Predicted time over a slower link", lines, note)
 
 
 def groups(probe: Probe) -> Grid:

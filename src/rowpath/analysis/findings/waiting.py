@@ -58,18 +58,20 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
 
 
 def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
-    """Time over an emulated link that is not the time without it plus that of the round trips."""
+    """Time over an emulated link that is not the time without it plus that of the round trips and of the bytes."""
     for each in links.CHAPTER.made(evidence):
         slower = each.ratio > 1
         surely = each.low if slower else each.high
-        if surely is None or (surely <= 1 + LINK_WITHIN if slower else surely >= 1 - LINK_WITHIN):
+        least = each.least_ratio * (1 - LINK_WITHIN)
+        if surely is None or (surely <= 1 + LINK_WITHIN if slower else surely >= least):
             continue
         yield warning(
             f"{each.name} is {'slower' if slower else 'faster'} over the link in {each.workload}.{each.phase}, "
-            f"{each.regime}, than its round trips predict",
+            f"{each.regime}, than its round trips {'and bytes predict' if each.wire_ns else 'predict'}",
             f"{text.duration(each.measured_ns)} measured, {text.duration(each.predicted_ns)} predicted, "
             f"{ratio_text(each.ratio, each.low, each.high)}: {text.duration(each.without_ns)} without the link + "
-            f"{text.count(each.round_trips)} round trips of {text.duration(each.added_ns)} more",
+            f"{text.count(each.round_trips)} round trips of {text.duration(each.added_ns)} more"
+            + (f" + {text.duration(each.wire_ns)} for its bytes" if each.wire_ns else ""),
             "waits that occur only on a link (small writes that wait for acknowledgements), or a busy first core, "
             "where the link runs"
             if slower

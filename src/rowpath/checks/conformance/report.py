@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -56,10 +56,13 @@ def outcomes(planned: PlannedPath, fixture: EngineFixture, complete: bool) -> It
             yield check_protocol(name, planned, fixture)
 
 
-def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
+def run(
+    paths: tuple[PlannedPath, ...], console: Console, tested: Callable[[str, CaseOutcome], None] | None = None
+) -> int:
     """Test every path on its real engine and print the results; 1 when a check failed.
 
-    Errors: RowpathError when an engine or a runner is not available.
+    `tested` gets each check's outcome with its path's name. Errors: RowpathError when an engine or a runner is not
+    available.
     """
     counts: Counter[str] = Counter()
     firsts = default_paths(paths)
@@ -70,19 +73,25 @@ def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
                 if len(paths) == 1:
                     raise RowpathError(f"{planned.name} cannot run here: {reason}", remedy)
                 _print(console, "not here", "yellow", _heading(planned, firsts), reason)
+                if tested is not None:
+                    tested(planned.name, CaseOutcome("path", "not applicable", reason))
                 continue
-            own = _test(planned, fixture, console, firsts)
+            own = _test(planned, fixture, console, firsts, tested)
             counts.update(own)
             if planned in firsts and own["ok"]:
                 for seen in observe(planned, fixture):
                     _print(console, seen.observed, OBSERVED[seen.observed], seen.name, seen.text)
-    tested = f"{counts['failed']} failed, {counts['ok']} ok, {counts['not applicable']} not applicable"
-    console.print(Text(f"\n{tested}, on {len(paths)} {'path' if len(paths) == 1 else 'paths'}", style="bold"))
+    counted = f"{counts['failed']} failed, {counts['ok']} ok, {counts['not applicable']} not applicable"
+    console.print(Text(f"\n{counted}, on {len(paths)} {'path' if len(paths) == 1 else 'paths'}", style="bold"))
     return 1 if counts["failed"] else 0
 
 
 def _test(
-    planned: PlannedPath, fixture: EngineFixture, console: Console, firsts: tuple[PlannedPath, ...]
+    planned: PlannedPath,
+    fixture: EngineFixture,
+    console: Console,
+    firsts: tuple[PlannedPath, ...],
+    tested: Callable[[str, CaseOutcome], None] | None,
 ) -> Counter[str]:
     complete = planned in firsts
     counts: Counter[str] = Counter()
@@ -91,6 +100,8 @@ def _test(
     console.print(Text(f"\n{_heading(planned, firsts)}", style="bold"), soft_wrap=True)
     for outcome in outcomes(planned, fixture, complete):
         counts[outcome.status] += 1
+        if tested is not None:
+            tested(planned.name, outcome)
         if complete or outcome.status == "failed":
             about = outcome.reason if outcome.status == "not applicable" else titles.get(outcome.name, "")
             _print(console, outcome.status, STYLES[outcome.status], outcome.name, about)

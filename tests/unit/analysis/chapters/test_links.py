@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.chapters import links as across_links
 from rowpath.analysis.model import Analysis
-from rowpath.model.path import link_ns
+from rowpath.model.path import link_bytes_per_s, link_ns
 from rowpath.report.view import view
 from tests.unit import journal_factory
 from tests.unit.journal_factory import Run
@@ -19,21 +20,24 @@ ADDED_NS = 1_100_000
 WITHOUT_NS = 20_000
 
 
-def analysed(tmp_path: Path, over_ns: float, links: int = 1, sets: int = 6, engine: str = "postgresql") -> Analysis:
+def analysed(
+    tmp_path: Path, over_ns: float, links: int = 1, sets: int = 6, link: str = "1ms", phase: str = "keyed.read"
+) -> Analysis:
     """A path without a link and over one, whose measured round trip is `ADDED_NS` longer than the direct one."""
-    words = f"{engine} server c libpq transport=tcp link="
+    words = "postgresql server c libpq transport=tcp link="
     paths = [
-        journal_factory.path("near", f"{words}none", {"keyed.read": WITHOUT_NS}),
-        journal_factory.path("far", f"{words}1ms", {"keyed.read": over_ns}),
+        journal_factory.path("near", f"{words}none", {phase: WITHOUT_NS}),
+        journal_factory.path("far", f"{words}{link}", {phase: over_ns}),
     ]
     records = journal_factory.records(Run(paths=paths, rounds=5, sets=sets, regimes=("steady",)))
-    link: dict[str, Any] = {
-        "record": "link", "link": "1ms", "placement": "same", "stated_ns": 1_000_000, "direct_ns": 15_000,
-        "round_trip_ns": 15_000 + ADDED_NS, "low_ns": 1_100_000, "high_ns": 1_200_000, "rate_bytes_per_s": 4e8,
-        "cpu": 0, "method": "a proxy",
+    rate = link_bytes_per_s(link)
+    measured: dict[str, Any] = {
+        "record": "link", "link": link, "placement": "same", "stated_ns": 1_000_000, "direct_ns": 15_000,
+        "round_trip_ns": 15_000 + ADDED_NS, "low_ns": 1_100_000, "high_ns": 1_200_000, "stated_bytes_per_s": rate,
+        "rate_bytes_per_s": rate or 4e8, "rate_back_bytes_per_s": rate / 2, "cpu": 0, "method": "a proxy",
     }  # fmt: skip
     head = next(number for number, record in enumerate(records) if record["record"] == "set")
-    records[head:head] = [link] * links
+    records[head:head] = [measured] * links
     return analyse(journal_factory.write(tmp_path / "run", records))
 
 
@@ -120,6 +124,74 @@ def test_paths_with_and_without_a_link_are_held_against_their_own_floor(tmp_path
     assert floors["far"] == pytest.approx(1_100_000, rel=0.1)
 
 
-@pytest.mark.parametrize(("value", "stated"), [("none", 0), ("1ms", 1_000_000), ("0.25ms", 250_000)])
-def test_what_a_link_states(value: str, stated: int) -> None:
-    assert link_ns(value) == stated
+RATED = "2ms@100mbit"
+SCAN = "scan.read"
+SCAN_WIRE_NS = 30 * 80 + (40 + 130 * journal_factory.SCAN_ROWS) * 160  # 8 ns a bit; back at half of the rate
+
+
+def test_over_a_link_with_a_rate_its_bytes_are_predicted_too(tmp_path: Path) -> None:
+    analysis = analysed(tmp_path, WITHOUT_NS + ADDED_NS + SCAN_WIRE_NS, link=RATED, phase=SCAN)
+    found = only(analysis)
+    assert found.wire_ns == pytest.approx(SCAN_WIRE_NS, rel=0.001)
+    assert found.predicted_ns == pytest.approx(WITHOUT_NS + ADDED_NS + SCAN_WIRE_NS, rel=0.001)
+    assert found.ratio == pytest.approx(1.0, abs=0.02)
+    assert findings(analysis) == []
+    (section,) = [section for section in view(analysis).across if section.key == "links"]
+    assert section.opening.sentence.startswith("Round trips and bytes predict 1 of 1 times")
+    assert "bytes ÷ rate" in [column.title for column in section.grid.columns]
+    assert f"{RATED}: no slow start here. Over TCP the first " in section.grid.note
+    shown = analysis.diagnostics["links"][0]
+    assert shown["over TCP"].startswith(f"{RATED}: no slow start here.")
+    assert [shown[name] for name in ("rate, stated", "to the server", "from the server")] == [
+        "100 Mb/s", "100 Mb/s", "50.0 Mb/s",
+    ]  # fmt: skip
+
+
+def test_rows_that_are_made_and_read_while_others_cross_are_not_too_fast() -> None:
+    def least(without_ns: float, wire_ns: float) -> float:
+        whole_ns = without_ns + wire_ns + 1_000
+        across = across_links.AcrossLink(
+            "w", "p", "steady", "a", RATED, 1_000, 1, without_ns, whole_ns, 1, 1, None, None
+        )
+        return msgspec.structs.replace(across, wire_ns=wire_ns).least_ratio * whole_ns
+
+    assert least(5_000, 90_000) == pytest.approx(91_000)
+    assert least(90_000, 5_000) == pytest.approx(91_000)
+    assert least(90_000, 0) == pytest.approx(91_000)
+
+
+def test_times_that_overlap_raise_no_finding_and_impossible_ones_do(tmp_path: Path) -> None:
+    overlapped = analysed(tmp_path / "1", 0.995 * (ADDED_NS + SCAN_WIRE_NS), link=RATED, phase=SCAN)
+    assert findings(overlapped) == []
+    (told,) = findings(analysed(tmp_path / "2", 0.5 * SCAN_WIRE_NS, link=RATED, phase=SCAN))
+    assert told == "far is faster over the link in scan.read, steady, than its round trips and bytes predict"
+
+
+@pytest.mark.parametrize(
+    ("link", "moved_bytes", "words"),
+    [
+        ("20ms@100mbit", 1e6, "the first 438 KiB of a connection take up to 5 round trips more"),
+        ("20ms@100mbit", 10_000, ""),  # an operation that fits into the first packets
+        ("1ms@100mbit", 1e6, ""),  # a link that these fill
+        ("20ms", 1e6, ""),
+    ],
+)
+def test_slow_start_is_said_where_it_would_matter(link: str, moved_bytes: float, words: str) -> None:
+    said = across_links.slow_start(link, moved_bytes)
+    assert bool(said) == bool(words)
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("value", "stated", "bytes_per_s"),
+    [
+        ("none", 0, 0),
+        ("1ms", 1_000_000, 0),
+        ("0.25ms", 250_000, 0),
+        ("25ms@100mbit", 25_000_000, 12.5e6),
+        ("0ms@1.5gbit", 0, 187.5e6),
+        ("1ms@56kbit", 1_000_000, 7_000),
+    ],
+)
+def test_what_a_link_states(value: str, stated: int, bytes_per_s: float) -> None:
+    assert (link_ns(value), link_bytes_per_s(value)) == (stated, bytes_per_s)

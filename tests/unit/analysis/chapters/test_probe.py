@@ -149,7 +149,7 @@ def test_a_language_has_each_driver_and_form_once_the_best_of_the_full_sets_firs
 def test_the_first_sentence_says_what_the_user_gains(known: tuple[float, float, int], words: str) -> None:
     best = found_in_python({"slow_fast": known})
     snippet = Snippet("python", "fast", "fastest-python.py", "", "", "9, 14–16")
-    first = next(probe_sentences(Probe((), (best,), (), (), (), (), (snippet,)))).text
+    first = next(probe_sentences(Probe((), (best,), (), (), (), (snippet,)))).text
     assert first.startswith(f"You use slow: 200 ns. {words}")
     assert first.endswith("Change these lines: fastest-python.py: 9, 14–16.") == ("% less" in words)
 
@@ -157,7 +157,7 @@ def test_the_first_sentence_says_what_the_user_gains(known: tuple[float, float, 
 def test_no_gain_is_named_where_the_machine_was_too_busy() -> None:
     best = found_in_python({"slow_fast": (2.5, 1.02, 6)})
     busy = tuple(msgspec.structs.replace(row, step=TOO_BUSY) if row.name == "fast" else row for row in best.rows)
-    probe = Probe((), (msgspec.structs.replace(best, rows=busy),), (), (), (), (), ())
+    probe = Probe((), (msgspec.structs.replace(best, rows=busy),), (), (), (), ())
     assert [each.text for each in probe_sentences(probe)] == [
         "python: the machine was too busy to show which path is faster."
     ]
@@ -171,5 +171,5 @@ def test_a_way_of_the_users_that_failed_is_said_first() -> None:
         status="failed",
         left="sql: no such function",
     )
-    found = probe_sentences(Probe((tried("a", 1.0), failed), (), (), (), (), (), ()))
+    found = probe_sentences(Probe((tried("a", 1.0), failed), (), (), (), (), ()))
     assert next(found).text == "You use b as it ships, which has no figure here (sql: no such function)."
