@@ -82,7 +82,8 @@ MEANINGS = {
     "pooler": "`none`, `pgbouncer`, `pgpool`, `haproxy`. A program between client and server that keeps the "
     "connections; only where named: [poolers](poolers.md)",
     "pooler_mode": "`none`, `transaction`, `session`. For how long a pooler lends a connection; only where named",
-    "through": "of pandas and polars-database: the driver that brings the rows of a data frame",
+    "through": "of pandas and polars-database: the driver that brings the rows of a data frame; of duckdb-quack: the "
+    "server's database is attached, or gets each query as it is",
     "poll": "only of the drain: the kernel wakes it, or it asks again and again",
     "read_transaction": "only of LMDB: one kept and renewed, or one per operation",
     "packages": "only of jt400: whether an SQL package keeps what is prepared; `uncached`: one that the driver does "

@@ -149,6 +149,7 @@ PYTHON_LOCKS = (
     "docs-requirements.lock",
     "runners/python/requirements.lock",
     "runners/python/compiled.lock",
+    "runners/python/duckdb-1.5.lock",
     "src/rowpath/hosts/requirements.lock",
 )
 NODE_LOCKS = ("runners/node/package-lock.json", "web/package-lock.json")

@@ -55,6 +55,12 @@ def _lock(adapter: Adapter | None = None) -> Path:
     return SOURCES / (COMPILED_LOCK if adapter and is_compiled(adapter) else "requirements.lock")
 
 
+def _own_lock(adapter: Adapter, version: str) -> Path | None:
+    """The lock of a version that has one of its own."""
+    name = adapter.build.get("locks", {}).get(version)
+    return SOURCES / name if name else None
+
+
 @functools.cache
 def locked_in(lock: Path) -> dict[str, str]:
     """Each locked package's requirement with its checksums, by name."""
@@ -110,6 +116,8 @@ def environment_of(adapter: Adapter, version: str) -> Path:
     """Where the environment is: named by everything that makes it what it is."""
     own = adapter.driver if is_compiled(adapter) or adapter.build.get("apart") else ""
     own += own_requirement(adapter, version) + (digest(Path(version)) if "/" in version else "")
+    if lock := _own_lock(adapter, version):
+        own += digest(lock)
     return build_dir("python") / f"environment-{_made_of(_lock(adapter), own)}"
 
 
@@ -223,7 +231,9 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
         _add(environment, [CORE_PACKAGE])
         return
     tools = [locked_in(_lock(adapter))[name] for name in adapter.build.get("tools", ())]
-    _install(pip, [*CHECKED, _written(environment / "core.lock", [locked_in(_lock())[CORE_PACKAGE], *tools])])
+    beside = adapter.build.get("packages", ()) if (own_lock := _own_lock(adapter, version)) else ()
+    core = [locked_in(_lock())[name] for name in (CORE_PACKAGE, *beside)]
+    _install(pip, [*CHECKED, _written(environment / "core.lock", [*core, *tools])])
     if compiled:
         names = [_name(str(adapter.build["requirement"])), *adapter.build.get("packages", ())]
         pinned = [locked_in(_lock(adapter))[name] for name in names]
@@ -237,7 +247,7 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
             (environment / FAILED).write_text(error.message)
             return
     else:
-        _install(pip, [own])
+        _install(pip, [*CHECKED, str(own_lock)] if own_lock else [own])
     (environment / COMPLETE).touch()
 
 

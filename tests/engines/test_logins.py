@@ -15,11 +15,12 @@ from rowpath.engines.base import Instance, Versioned
 from rowpath.engines.server import PrivateServer
 from rowpath.machine import cpus, jvm
 from rowpath.model.path import AccessPath
+from rowpath.runners import manifest
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, Open, OpenReply
 from tests.engines import ddm
 from tests.engines.life import place
-from tests.runners.java.talk import ADAPTERS, java, path_of
+from tests.runners.java.talk import ADAPTERS, path_of
 
 # By engine: the driver that tries, and names of users that its kind of server has or lets in without more.
 SERVERS = {
@@ -31,6 +32,7 @@ SERVERS = {
     "hsqldb": ("hsqldb", ("PUBLIC", "ADMIN")),
     "sqlite-flightsql": ("flight-sql-jdbc", ("root", "admin")),
     "ibmi-stand-in": ("jt400", ("QSECOFR", "QUSER")),
+    "duckdb": ("duckdb-quack", ()),  # a token, and no users
 }
 # The ping server has nothing to log in to: it sends back the bytes that it gets. Servers of a URL are not ours.
 NO_LOGIN = {"null"}
@@ -63,9 +65,11 @@ def started(name: str, folder: Path, version: str) -> Iterator[Instance]:
 @contextlib.contextmanager
 def trying(driver: str, way: dict[str, str]) -> Iterator[tuple[Runner, AccessPath]]:
     """A runner of that driver, not connected."""
-    adapter, path = ADAPTERS[driver], path_of(driver, deployment="server", **way)
-    java.build([(adapter, path.version)], [path])
-    runner = Runner.start(java.command(adapter, path.version, path), tuple(cpus.usable()))
+    path = path_of(driver, deployment="server", **way) if driver in ADAPTERS else AccessPath.of({"driver": driver})
+    adapter = ADAPTERS.get(driver) or manifest.adapter_of("python", driver)
+    version = adapter.versions[0]
+    manifest.build([(adapter, version)], paths=[path])
+    runner = Runner.start(manifest.command(adapter, version, path), tuple(cpus.usable()))
     try:
         runner.hello(driver)
         yield runner, path
@@ -94,7 +98,7 @@ RECORDS = ("ibmi-stand-in", "", "jt400-records")  # by the sign-on server, then 
 @pytest.mark.parametrize(("name", "version", "driver"), [*VERSIONS, RECORDS])
 def test_only_the_run_s_secret_opens_it(name: str, version: str, driver: str, tmp_path: Path) -> None:
     others = SERVERS[name][1]
-    transports = ADAPTERS[driver].coordinates.get("transport", ())
+    transports = ADAPTERS[driver].coordinates.get("transport", ()) if driver in ADAPTERS else ()
     with started(name, tmp_path, version) as instance:
         assert isinstance(instance, PrivateServer)
         assert ("unix" in transports) == instance.has_socket

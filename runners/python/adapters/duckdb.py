@@ -89,8 +89,9 @@ class Adapter(SqlAdapter):
 
     def opened(self):
         options = self.options
-        mode = "NONE" if options.get("durability") == "none" else "STANDARD"
-        config = {"threads": int(options.get("threads", 1)), "fsync_mode": mode}
+        config = {"threads": int(options.get("threads", 1))}
+        if options.get("durability") == "none":
+            config["fsync_mode"] = "NONE"  # unknown to DuckDB 1.5
         if options.get("storage", "latest") != "latest":
             config["storage_compatibility_version"] = options["storage"]  # of a file that is not there yet
         if self.read_only:
@@ -99,11 +100,14 @@ class Adapter(SqlAdapter):
         connection.execute("SET TimeZone = 'UTC'")
         return connection
 
+    def statements(self, phase, parameters):
+        """The operations: SQL and its parameters."""
+        if self.options.get("statement") == "text" and parameters:
+            return [(with_literals(phase.sql, row, literal), None) for row in parameters]
+        return [(phase.sql, row) for row in parameters or [None]]
+
     def prepare(self, phase, parameters):
-        connection, sql = self.connection, phase.sql
-        as_text = self.options.get("statement") == "text" and parameters is not None
-        arguments = [(with_literals(sql, row, literal), None) for row in parameters] if as_text else None
-        arguments = arguments or [(sql, row) for row in parameters or [None]]
+        connection, sql, arguments = self.connection, phase.sql, self.statements(phase, parameters)
         if phase.kind == "connect":
             close = duckdb.DuckDBPyConnection.close
             return Operation(lambda opened: opened.execute(sql).fetchall(), connect=self.opened, close=close)
@@ -179,7 +183,7 @@ class Adapter(SqlAdapter):
             "driver_version": duckdb.__version__,
             "engine_version": version.removeprefix("v"),
             "build": f"{source} {execute('PRAGMA platform').fetchone()[0]}",
-            "settings": {"autocommit": "on"} | {name: known[name] for name in SETTINGS},
+            "settings": {"autocommit": "on"} | {name: known[name] for name in SETTINGS if name in known},
         }
 
     def close(self):

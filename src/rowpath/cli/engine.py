@@ -136,7 +136,7 @@ def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> StartRequest:
     storage = _one("storage", wanted, storages) if storages or "storage" in wanted else ""
     durabilities = engine.durabilities_of(storage) if isinstance(engine, Stored) else engine.durabilities
     durability = _one("durability", wanted, durabilities)
-    version = _one("engine_version", wanted, versions(engine))
+    version = _one("engine_version", wanted, versions(engine, "server"))
     here = engine.availability_of(version, "off") if isinstance(engine, Versioned) else engine.availability()
     here.require()
     for workload in load:

@@ -167,6 +167,8 @@ class Engine(Dialect, Protocol):
     loading: LoadingCost = LoadingCost()  # as seen at scales 0.1 and 1 on two slow cores
     downloads: Mapping[str, Fetchable] = {}  # by name: what comes on request only, beside the engine itself
     probe: ProbeFacts = ProbeFacts()
+    versions_apart: tuple[str, ...] = ()  # beside another version their paths are ranked by themselves
+    versions_served: tuple[str, ...] = ()  # those that have a server; empty: all, if any
     stands_in: str = ""  # what is measured of a program that stands in for an engine; empty: a real engine
     wire: Wire | None = None  # of its server; None: no tape can hold its conversations
     segments: Literal["", "bytes", "records"] = ""  # in which parts of a table are counted; empty: by ranges of a key
@@ -388,6 +390,8 @@ class Far(Protocol):
         """Bytes that its processes have handed to the disk so far."""
 
 
-def versions(engine: Engine) -> tuple[str, ...]:
-    """The values that `engine_version` takes for this engine, the default first."""
+def versions(engine: Engine, deployment: str = "") -> tuple[str, ...]:
+    """The values that `engine_version` takes for this engine, the default first; in this deployment, or in any."""
+    if deployment == "server" and engine.versions_served:
+        return engine.versions_served
     return engine.versions() if isinstance(engine, Versioned) else (engine.version(),)

@@ -27,18 +27,22 @@ TIMEOUT_S = 600.0
 SLICE_ROWS = 50_000  # brought at a time, so that memory does not grow with the table
 
 
-def loader(engine: str) -> Adapter:
-    """The adapter that makes and fills the engine's databases, by `loads` of its entry. Errors: UsageError."""
-    adapter = next((adapter for adapter in every_adapter() if engine in adapter.loads), None)
+def loader(engine: str, deployment: str = "") -> Adapter:
+    """The adapter that makes and fills the engine's databases, by `loads` of its entry; the first of that deployment.
+
+    Errors: UsageError.
+    """
+    loading = (adapter for adapter in every_adapter() if engine in adapter.loads)
+    adapter = next((adapter for adapter in loading if deployment in ("", *adapter.deployments)), None)
     if adapter is None:
         raise UsageError(f"no adapter loads the engine '{engine}'", f"write loads = ['{engine}'] into an entry of one")
     return adapter
 
 
-def availability(engine: str, what: str) -> Availability:
-    """Whether that adapter can be built and run here; `what` is what would run."""
+def availability(engine: str, what: str, version: str = "") -> Availability:
+    """Whether that adapter can be built and run here, its first version or this one; `what` is what would run."""
     adapter = loader(engine)
-    here = manifest.availability(adapter, adapter.versions[0])
+    here = manifest.availability(adapter, version or adapter.versions[0])
     return Availability(here.ok, what, here.reason, here.remedy)
 
 
@@ -65,7 +69,7 @@ def connected(options: dict[str, Any], version: str = "") -> Iterator[Runner]:
     `options`: the path's coordinates, `engine` among them, and what its instance adds. `version`: of the driver; empty:
     its first. Errors: RowpathError, in the body too.
     """
-    adapter = loader(options["engine"])
+    adapter = loader(options["engine"], options["deployment"])
     version = version or adapter.versions[0]
     manifest.build([(adapter, version)])
     coordinates = {key: options[key] for key in ("engine", "deployment", "durability")} | {"driver": adapter.driver}

@@ -44,6 +44,7 @@ class PrivateServer(Instance, Generic[E]):
     stop_steps: processes.Steps
     start_timeout_s: float
     has_socket: bool = True  # a unix socket beside its port
+    becomes_user: bool = False  # its program takes the server's user itself, who may not reach what it starts from
     death_signal: signal.Signals = signal.SIGKILL
     port_taken_words: tuple[str, ...] = ()  # one of these is in the log of a server whose port was taken
 
@@ -157,7 +158,7 @@ class PrivateServer(Instance, Generic[E]):
                 command,
                 environment={**environment, **self._place.environment},
                 cpus=self._place.server_cpus,
-                user=self._user,
+                user=None if self.becomes_user else self._user,
                 directory=directory or self._files(),
                 stdout=output,
                 stderr=output,

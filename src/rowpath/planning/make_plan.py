@@ -79,7 +79,8 @@ def make_plan(
 def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPath]:
     """Paths are ranked together when placement, durability and fetch form agree and no engine build is confounded.
 
-    Paths to what stands in for an engine are ranked among themselves.
+    Paths to what stands in for an engine are ranked among themselves, and so are those to a version that its engine
+    sets apart, where another version is there.
     """
 
     def applies_to(planned: PlannedPath, key: str) -> bool:
@@ -88,6 +89,11 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
         # An engine that has no durability but `none` stands apart where something is written, and only there.
         writes = writing and not {"execute", "records"}.isdisjoint(planned.adapter.phases)
         return (key == "durability" and writes) or applies(planned.path, key)
+
+    def version_apart(path: AccessPath) -> str:
+        beside = {p.path.engine_version for p in paths if p.path.engine == path.engine} - {path.engine_version}
+        apart = beside and path.engine_version in ENGINES[path.engine].versions_apart
+        return f"{path.engine} {path.engine_version}" if apart else ""
 
     keys = ("placement", "client_host", "server_host", "durability", *(key for key in TOGETHER if key != "placement"))
     applicable = {key: [_value(p.path, key) for p in paths if applies_to(p, key)] for key in keys}
@@ -98,7 +104,8 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
         for key in varying:
             value = planned.path.fetch_form if key == "fetch" else _value(planned.path, key)
             parts.append(f"{key}={value if applies_to(planned, key) else applicable[key][0]}")
-        parts += [planned.adapter.confounded, ENGINES[planned.path.engine].stands_in]
+        stands_in = ENGINES[planned.path.engine].stands_in
+        parts += [planned.adapter.confounded, version_apart(planned.path), stands_in]
         result.append(replace(planned, comparison=", ".join(filter(None, parts)) or "all paths"))
     return result
 

@@ -48,7 +48,7 @@ def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict
     engine = ENGINES[engine_name]
     axes = {
         "engine": (engine_name,),
-        "engine_version": ("own",) if adapter.confounded else versions(engine),  # `own`: the driver carries its build
+        "engine_version": ("own",) if adapter.confounded else versions(engine, deployment),  # `own`: the driver's
         "deployment": (deployment,),
         "language": (adapter.language,),
         "driver": (adapter.driver,),
@@ -144,6 +144,13 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
                     coordinates["durability"] = possible[0]
                 elif coordinates["durability"] not in possible:
                     continue
+            if deployment == "embedded":  # the driver brings the engine: one version names both
+                for one, other, known in (
+                    ("version", "engine_version", axes["engine_version"]),
+                    ("engine_version", "version", adapter.versions),
+                ):
+                    if other not in wanted and coordinates[one] in known:
+                        coordinates[other] = coordinates[one]
             if coordinates["engine_version"] == BY_URL:
                 if coordinates["placement"] != choices["placement"][0]:
                     continue

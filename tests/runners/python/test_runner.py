@@ -366,7 +366,7 @@ def test_it_dies_with_its_parent() -> None:
 
 
 def test_the_environment_is_locked_and_names_no_host() -> None:
-    for lock in ("requirements.lock", "compiled.lock"):
+    for lock in ("requirements.lock", "compiled.lock", "duckdb-1.5.lock"):
         for name, text in language.locked_in(SOURCE / lock).items():
             assert "==" in text, name
             assert "--hash=sha256:" in text, name
@@ -444,6 +444,23 @@ def test_the_packages_of_every_driver_are_those_that_its_own_metadata_asks_for()
         for source in sources:
             if source.parent.name in ("adapters", *adapter.build.get("families", ())):
                 assert "import pyarrow" not in source.read_text() or "pyarrow" in packages, (adapter.driver, source)
+
+
+def test_a_version_with_a_lock_of_its_own_has_an_environment_made_of_that(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
+    installed: list[list[str]] = []
+    monkeypatch.setattr(language, "_install", lambda _pip, what, *_more: installed.append(what))
+    duckdb, quack = ADAPTERS["duckdb"], ADAPTERS["duckdb-quack"]
+    language.build([(duckdb, "1.5.5"), (quack, "1.5.5")])
+    assert [_names(what[-1]) for what in installed] == [
+        {"xxhash", "pyarrow"},
+        {"duckdb", "duckdb-extension-httpfs", "duckdb-extension-quack"},
+    ]
+    assert all("--require-hashes" in what for what in installed)
+    assert language.interpreter(duckdb, "1.5.5") == language.interpreter(quack, "1.5.5") is not None
+    assert language.environment_of(duckdb, "1.5.5") != language.environment_of(duckdb, "2.0.0")
 
 
 def test_without_pip_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

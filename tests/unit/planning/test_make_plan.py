@@ -118,6 +118,27 @@ def test_a_manifest_declares_the_round_trips_of_derbys_client_only_with_a_server
     assert declared == {("derby", "embedded"): 0, ("derby", "server"): 2, ("pgjdbc", "server"): 0}
 
 
+def test_a_version_set_apart_is_a_comparison_of_its_own_beside_another_one_only() -> None:
+    plain: Select = {"driver": "duckdb", "language": "python"}
+    served: Select = {"driver": "duckdb-quack"}
+    plan = planned(plain, {**plain, "version": "1.5.5"}, served, {"driver": "sqlite3"})
+    by_version = {p.path.engine_version: p.comparison for p in plan.paths}
+    assert "duckdb 1.5.5" in by_version["1.5.5"]
+    assert "duckdb" not in by_version["2.0.0"]
+    alone = planned({**plain, "version": "1.5.5"}, served, {"driver": "sqlite3"})
+    assert not any("duckdb" in p.comparison for p in alone.paths)
+
+
+def test_the_version_of_a_driver_that_is_the_engine_is_the_engine_s() -> None:
+    for named in ("version", "engine_version"):
+        (path,) = planned({"driver": "duckdb", "language": "python", named: "1.5.5"}).paths
+        assert path.path.engine_version == path.path.version == "1.5.5"
+    (path,) = planned({"engine": "duckdb", "deployment": "server"}).paths
+    assert (path.path.get("driver"), path.path.engine_version) == ("duckdb-quack", "1.5.5")
+    both: Select = {"driver": "duckdb", "language": "python", "version": "1.5.5", "engine_version": "2.0.0"}
+    assert "the engine is in the driver" in planned(both, {"driver": "sqlite3"}).dropped[0].reason
+
+
 def test_different_durabilities_and_placements_are_never_one_comparison() -> None:
     plan = planned({"driver": "sqlite3", "durability": ("full", "none"), "placement": ("same", "split")})
     assert len({p.comparison for p in plan.paths}) == len(plan.paths) == 4

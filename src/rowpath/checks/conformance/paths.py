@@ -163,8 +163,15 @@ def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted
     def with_value(key: str, value: str) -> list[AccessPath]:
         """The path with that value that can run here and is nearest to the default; none where no point has it."""
         others = [other for other in beside if other != key]
-        for open_keys in ([], [*others, "engine_version"], [*others, "engine_version", *shaping]):
-            paths = existing(open_keys, {key: (value,)})
+        durable = {} if "durability" in wanted else {"durability": durabilities}
+        ways: tuple[tuple[list[str], Wanted], ...] = (
+            ([], {}),
+            ([*others, "engine_version"], {}),
+            ([*others, "engine_version", *shaping], {}),
+            ([*others, "engine_version"], durable),
+        )
+        for open_keys, more in ways:
+            paths = existing(open_keys, {key: (value,), **more})
             runnable = [path for path in paths if not unavailable(adapter, path)[0]]
             if nearest := runnable or (len(open_keys) > len(others) and paths):
                 default = picked[0].coordinates
