@@ -6,7 +6,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Properties;
 
-/** Arrow's driver of Flight SQL, over a server that reads a SQLite file: the values are SQLite's. */
+/**
+ * Arrow's driver of Flight SQL, over a server that reads a SQLite file: the values are SQLite's.
+ */
 public final class FlightSql extends Sqlite {
   @Override
   protected Connection connect() throws SQLException {
