@@ -50,6 +50,7 @@ FIGURES = {
     "faults": "20 min",
     "slowed_driver": "4 min",
     "tour_twice": "5 min",
+    "python_alone": "4 min",
     "hosts": "6 min",
     "hosts_apart": "2 min",
     "unchanged_runs": "20 min",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sqlite3
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.python_alone import link_programs
 
 from rowpath.machine import postgresql_programs
 from rowpath.machine.counters import syncs
@@ -41,8 +41,6 @@ WITHOUT_COMPILER = (
     'engine = "file", language = "c"',
     'engine = "null", language = "c", driver = "ping", transport = "tcp"',
 )
-COMPILERS = re.compile(r"(.*-)?(cc|gcc|g\+\+|c\+\+|cpp|clang(\+\+)?|[cg]99|c89|ar|as|ld(\.\w+)?)(-[\d.]+)?")
-OTHERS = re.compile(r"java.*|mvn.*|node.*|npm|npx|go|cargo|rustc|mono.*|mcs|cobc|ecpg|pg_config|mariadb_config")
 PRECOMPILED = "rowpath/data/precompiled/"
 MOST_BYTES = 20_000_000
 
@@ -82,13 +80,9 @@ def alone() -> Iterator[dict[str, str]]:
     """An environment without compilers and other languages, and with a cache that holds PostgreSQL's programs only."""
     with tempfile.TemporaryDirectory(prefix="rowpath-alone-") as folder:
         programs, cache = Path(folder) / "bin", Path(folder) / "cache"
-        for made in (programs, cache):
-            made.mkdir()
         Path(folder).chmod(0o755)  # as root, servers run as another user
-        for program in (file for place in os.get_exec_path() if Path(place).is_dir() for file in Path(place).iterdir()):
-            left_out = COMPILERS.fullmatch(program.name) or OTHERS.fullmatch(program.name)
-            if not left_out and not (programs / program.name).is_symlink():
-                (programs / program.name).symlink_to(program)
+        link_programs(programs)
+        cache.mkdir()
         home = postgresql_programs.install().parents[1]
         (cache / home.name).symlink_to(home)
         yield {"PATH": str(programs), "JAVA_HOME": "", "CC": "", "PYTHONPATH": "", "ROWPATH_CACHE": str(cache)}
