@@ -37,13 +37,13 @@ def toy(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_ours_are_what_the_package_holds() -> None:
-    assert len(ENGINES) == len(set(ENGINES)) == 23
+    assert len(ENGINES) == len(set(ENGINES)) == 24
     assert "toy" not in ENGINES
     assert all(engine.name == name and engine.deployments for name, engine in ENGINES.items())
 
 
 def test_it_is_listed_in_its_place(toy: Path) -> None:
-    assert [*ENGINES][4:6] == ["duckdb", "toy"]
+    assert [*ENGINES][5:7] == ["duckdb", "toy"]
     assert "toy          embedded          Toy 1" in listing.engines()
     lines = list(listing.paths({"engine": ("toy",)}))
     assert lines
