@@ -104,8 +104,8 @@ class Shown(NamedTuple):
 
 def _actions(command: str) -> set[str]:
     parser = arguments.commands().get(command)
-    choices = (action.choices for action in parser._actions if not action.option_strings) if parser else ()
-    return {word for each in choices for word in each or ()}
+    usage = parser.format_usage() if parser else ""
+    return {word for listed in re.findall(r"\{([\w,]+)\}", usage) for word in listed.split(",")}
 
 
 def commands() -> list[Shown]:
