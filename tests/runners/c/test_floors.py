@@ -13,9 +13,9 @@ import pytest
 from rowpath.analysis.path_status import path_statuses
 from rowpath.checks.conformance.paths import planned
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Instance
+from rowpath.engines.base import Instance, Place
 from rowpath.execution.verification_pass import drain_problem
-from rowpath.machine import c_compiler
+from rowpath.machine import c_compiler, cpus
 from rowpath.model.experiment import Selection
 from rowpath.model.path import AccessPath
 from rowpath.planning.selection import select
@@ -172,11 +172,12 @@ def test_raw_read(suffix: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("poll", ["sleep", "busy"])
-def test_netcat(poll: str) -> None:
-    with started("file", deployment="server") as instance:
-        folder = Path(instance._folder)  # type: ignore[attr-defined]
-        (folder / "drained.tbl").write_bytes(b"x" * 2_500_001)
-        (folder / "empty.tbl").touch()
+def test_netcat(poll: str, tmp_path: Path) -> None:
+    instance = ENGINES["file"].instance("server", "none", Place(tmp_path, tmp_path, tuple(cpus.usable())))
+    instance.start()
+    try:
+        (tmp_path / "file" / "drained.tbl").write_bytes(b"x" * 2_500_001)
+        (tmp_path / "file" / "empty.tbl").touch()
         with Talk("netcat", instance, deployment="server", poll=poll) as talk:
             prepare(talk)
             reply = talk.sample("scan", operations=4)
@@ -185,10 +186,14 @@ def test_netcat(poll: str) -> None:
             assert talk.sample("scan", operations=2).bytes == 2 * 8
             prepare(talk, table="absent")
             assert talk.sample("scan", operations=1).failed == 1
+        wrong = SimpleNamespace(
+            options=lambda path: instance.options(path) | {"password": "wrong"}, own_copy=lambda _path: None
+        )
         with pytest.raises(RunnerFailure, match="refused the login") as refused:
-            instance._password = "wrong"  # type: ignore[attr-defined]
-            Talk("netcat", instance, deployment="server")
+            Talk("netcat", wrong, deployment="server")
         assert refused.value.kind == "connect"
+    finally:
+        instance.stop()
 
 
 def test_a_floor_is_proven_by_its_bytes() -> None:
