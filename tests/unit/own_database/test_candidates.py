@@ -19,7 +19,8 @@ def drivers_of(found: Candidates) -> set[str]:
 
 def test_a_driver_with_forms_of_its_own_takes_part_only_where_it_is_named() -> None:
     only_named = {each.driver for each in every_adapter() if each.only_named}
-    assert only_named == {"arrow-odbc", "pandas", "polars-database", "psqlpy", "pyodbc"}
+    flight = {"adbc-flightsql", "arrow-go-flightsql", "flight-sql-jdbc"}
+    assert only_named == flight | {"arrow-odbc", "pandas", "polars-database", "psqlpy", "pyodbc"}
     assert not only_named & drivers_of(candidates(Wanted("postgresql", "server", QUERY, languages=("python",))))
     assert drivers_of(candidates(Wanted("postgresql", "server", QUERY, drivers=("pandas",)))) == {"pandas"}
     mine = candidates(Wanted("postgresql", "server", QUERY, drivers=("libpq",), mine="pandas,through=psycopg2"))
