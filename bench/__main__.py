@@ -72,7 +72,7 @@ def figures_of(name: str, told: Callable[[str], None]) -> list[Figure]:
     try:
         for figure in importlib.import_module(f"bench.{name}").measure(bench):
             found.append(figure)
-            told(f"  {figure.name}: {figure.value} ({figure.bar})")
+            told(f"  {figure.name}: {figure.value}" + (f" ({figure.bar})" if figure.bar else ""))
     except (RowpathError, RunnerFailure) as error:
         found.append(Figure(name, f"broke off: {error}", "", False))
     finally:

@@ -44,7 +44,7 @@ ZIG = downloads.Wheel(
 ZIG_CACHE = cache_dir() / "build" / f"{ZIG.name}-{ZIG.version}"
 # The adapters that need no header but libpq's, whose licence lets it be used.
 DRIVERS = ("null", "ping", "drain", "raw", "sqlite", "libpq", "file", "file-per-record", "libmariadb", "netcat")
-CALL = r"\b((?:PQ[a-z]|mysql_|sqlite3_)\w+)\s*\("  # of a client library
+CALL = r"\b((?:PQ[a-z]|mysql_|sqlite3_)\w+|uncompress)\s*\("  # of a client library, or of zlib, which one brings along
 SQLITE = "libsqlite3.so.0"
 # SQLite as its makers ship it, with what a file of another program may hold.
 SQLITE_OPTIONS = [

@@ -42,6 +42,12 @@ ELSEWHERE = {
     "pipx install .": ("tests/end_to_end/test_wheel.py", '"pip", "wheel"'),
     "pipx install '.[parquet]'": ("tests/end_to_end/test_wheel.py", '"pip", "wheel"'),
     "pipx install dist/rowpath-*.whl": ("tests/end_to_end/test_wheel.py", '"pip", "install"'),
+    "python3 -m venv rowpath-environment": ("tests/end_to_end/test_wheel.py", "venv.create(environment"),
+    "rowpath-environment/bin/pip install dist/rowpath-*.whl": ("tests/end_to_end/test_wheel.py", '"pip", "install"'),
+    "rowpath-environment/bin/rowpath probe sqlite:///shop.db --query 'SELECT * FROM orders'": (
+        "tests/end_to_end/test_wheel.py", '"probe"',
+    ),
+    "rowpath-environment/bin/rowpath run tour": ("tests/end_to_end/test_wheel.py", '"run"'),
     ". share/bash-completion/completions/rowpath": ("tests/unit/house/test_shell_files.py", "bash-completion"),
     "scripts/licences.py": ("tests/unit/house/test_licences.py", 'script("licences")'),
     "scripts/fuzz_tape.py": ("tests/engines/test_tape_drda.py", '"fuzz_tape.py"'),

@@ -140,10 +140,10 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
 
 def _libraries_to_load(adapter: Adapter, version: str) -> list[Path]:
-    """Those of a program of the wheel."""
+    """The client library of a program of the wheel; it brings along what it needs itself, such as zlib."""
     if adapter.build.get("libpq"):
         return [Path(version) if "/" in version else _libpq_folder(version) / LIBPQ]
-    return [file for name in adapter.build.get("libraries", {}) if (file := _loaded(name))]
+    return [file for name in [*adapter.build.get("libraries", {})][:1] if (file := _loaded(name))]
 
 
 def executable(adapter: Adapter, version: str, statement: str = "") -> Path:

@@ -164,6 +164,17 @@ def test_a_program_loads_the_library_that_is_named(installed: Path, tmp_path: Pa
     assert "is too old: it has no sqlite3_" in answers("libm.so.6")[-1]["stderr"]
 
 
+def test_the_clone_makes_a_wheel_without_programs(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*command, "--wheel-dir", tmp_path, ROOT], check=True, capture_output=True)
+    (made,) = tmp_path.glob("rowpath-*-py3-none-any.whl")
+    with zipfile.ZipFile(made) as archive:
+        names = archive.namelist()
+    assert not [name for name in names if name.startswith(PRECOMPILED)]
+    assert {"rowpath/data/runners/PROTOCOL.md", "rowpath/data/workloads/lineitem.toml"} <= {*names}
+    assert [name for name in names if name.endswith("share/man/man1/rowpath.1")]
+
+
 def test_it_is_away_from_the_clone(installed: Path, tmp_path: Path) -> None:
     python = installed.with_name("python")
     code = (

@@ -1,4 +1,4 @@
-/* A floor without a database: a delimited file through a socket, sent by our netcat (tools/netcat.c). */
+/* A floor without a database: a delimited file through a socket, sent by our netcat (tools/netcat_server.c). */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <netinet/tcp.h>

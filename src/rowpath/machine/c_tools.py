@@ -11,14 +11,14 @@ from pathlib import Path
 from rowpath.machine import c_compiler
 from rowpath.machine.directories import data_dir
 
-PROGRAMS = {
+PROGRAMS = {  # with what each is linked
     "echo": (),
     "link": (),
     "network": (),
     "replay": (),
     "ibmi": ("-pthread",),
-    "netcat": ("-pthread",),
-}  # with what each is linked
+    "netcat_server": ("-pthread",),
+}
 SYNC_COUNT, CALL_STAMPS = LIBRARIES = ("sync_count.so", "call_stamps.so")
 LIBRARY_ARGUMENTS = ("-fPIC", "-shared")
 
@@ -62,7 +62,7 @@ def link_command(to_port: int, delay_ns: int, bytes_per_s: float = 0.0) -> tuple
 
 def netcat_command(folder: Path, tcp: int, listen: str) -> tuple[str, ...]:
     """How to start what sends TABLE.tbl of a folder; its stdin begins with the secret of whoever may ask."""
-    return _program("netcat"), "--folder", str(folder), "--tcp", str(tcp), "--listen", listen
+    return _program("netcat_server"), "--folder", str(folder), "--tcp", str(tcp), "--listen", listen
 
 
 def replay_program() -> str:

@@ -49,6 +49,7 @@ enum enum_field_types {
 
 enum mysql_option {
     MYSQL_OPT_CONNECT_TIMEOUT = 0,
+    MYSQL_OPT_COMPRESS = 1,
     MYSQL_INIT_COMMAND = 3,
     MYSQL_SET_CHARSET_NAME = 7,
     MYSQL_OPT_LOCAL_INFILE = 8,

@@ -1,6 +1,6 @@
 /* A file through a socket, as netcat sends it: read into a buffer, sent from it, and nothing else.
 
-   netcat --folder DIR [--tcp PORT] [--listen ADDRESS]
+   netcat_server --folder DIR [--tcp PORT] [--listen ADDRESS]
 
    The first line of its stdin is the secret that a client sends first, as a line, and is answered by an empty line; who
    sends another is cut off. Each line after it is the name of a table: the answer is the size of DIR/TABLE.tbl (8
@@ -106,7 +106,7 @@ int main(int count, char **arguments) {
             count = 0;
     }
     if (count % 2 == 0 || folder == NULL || fgets(secret, sizeof secret, stdin) == NULL) {
-        fprintf(stderr, "usage: netcat --folder DIR [--tcp PORT] [--listen ADDRESS], the secret on its stdin\n");
+        fprintf(stderr, "usage: netcat_server --folder DIR [--tcp PORT] [--listen ADDRESS], the secret on its stdin\n");
         return 2;
     }
     secret[strcspn(secret, "\n")] = '\0';
