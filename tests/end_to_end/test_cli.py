@@ -83,7 +83,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["list", "engines", "engine=sqlite"], "takes no filter"),
         (["selftest", "nonsense"], "unknown known-answer test 'nonsense'"),
         (["nonsense"], "nonsense"),
-        ([], "COMMAND"),
     ],
 )
 def test_a_mistake_in_the_usage(tmp_path: Path, arguments: list[str], wording: str) -> None:

@@ -5,11 +5,20 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Properties;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
  * Arrow's driver of Flight SQL, over a server that reads a SQLite file: the values are SQLite's.
  */
 public final class FlightSql extends Sqlite {
+  private static final Logger LOGGER =
+      Logger.getLogger("org.apache.arrow.driver.jdbc.shaded.org.apache.arrow.memory");
+
+  static {
+    LOGGER.setLevel(Level.WARNING); // else it writes to stderr which allocator it has chosen
+  }
+
   @Override
   protected Connection connect() throws SQLException {
     Properties properties = login();

@@ -8,7 +8,7 @@ from adbc_driver_flightsql import dbapi
 from adbc_driver_manager import DatabaseOptions
 
 from families.adbc.adapter import AdbcAdapter
-from families.sqlite.arrow import SqliteTexts
+from families.sqlite_arrow.texts import SqliteTexts
 from families.sqlite.facts import engine_facts
 
 

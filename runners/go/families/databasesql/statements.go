@@ -213,10 +213,10 @@ func (o *operation) do(statement statement, transaction *sql.Tx, row int, counte
 func take(row *core.Row, rows *sql.Rows, counters *core.Counters) error {
 	if counters.Proving() {
 		names, err := rows.Columns()
-		if len(names) == 0 && !rows.Next() && rows.Err() != nil { // some drivers know only now that the server refused
-			return errors.Join(rows.Err(), rows.Close())
-		}
 		if err = errors.Join(err, counters.Expect(len(names))); err != nil {
+			if len(names) == 0 && !rows.Next() && rows.Err() != nil { // some drivers know only now that the server refused
+				err = rows.Err()
+			}
 			return errors.Join(err, rows.Close())
 		}
 	}
