@@ -1,14 +1,14 @@
 """Measures again what documents show: screens of tutorials and of explain.md, results of question pages, the picture.
 
 `make docs-results` does all of it, on a quiet machine in an hour and a half. With pages named, only those; `--run DIR`
-takes the result of one question page, or of one table of five-tables.md or five-articles.md, from a run that is there,
+takes the result of one question page, or of one table of five-tables.md, five-articles.md or wires.md, from a run,
 and that of faults-matrix.md from one of `rowpath faults --all`.
 
 Every `sh` block of these pages is a command that runs (`console` blocks do not). The next plain block in a
 tutorial is the screen that it prints; tests/end_to_end/test_tutorials.py runs them too. What a question page shows of
-its run stands between `<!-- begin result -->` and `<!-- end result -->`; five-tables.md, five-articles.md and the pages
-of layers have such a place for each experiment, begun by `<!-- begin result of NAME -->`. The end mark holds a hash, so
-that an edit by hand is found.
+its run stands between `<!-- begin result -->` and `<!-- end result -->`; five-tables.md, five-articles.md, wires.md and
+the pages of layers have such a place for each experiment, begun by `<!-- begin result of NAME -->`. The end mark holds
+a hash, so that an edit by hand is found.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ TUTORIALS = DOCS / "tutorials"
 QUESTIONS = DOCS / "questions"
 TABLES = DOCS / "five-tables.md"
 ARTICLES = DOCS / "five-articles.md"
+WIRES = DOCS / "wires.md"
 LAYERS = sorted(DOCS.glob("layers-*.md"))
 MATRIX = DOCS / "faults-matrix.md"  # of a run of `rowpath faults --all`, which takes hours: only by --run
 EXPLAIN = DOCS / "explain.md"
@@ -318,7 +319,7 @@ def main() -> int:
     parser.add_argument("--run", metavar="DIR", type=Path, help="the run to show on one page")
     options = parser.parse_args()
     pages = [page.resolve() for page in options.pages]
-    of_tables = (TABLES, ARTICLES, *LAYERS)
+    of_tables = (TABLES, ARTICLES, WIRES, *LAYERS)
     of_runs = (*of_tables, MATRIX)
     if options.run and (len(pages) != 1 or (pages[0].parent != QUESTIONS and pages[0] not in of_runs)):
         named = ", ".join(f"docs/{page.name}" for page in of_runs)

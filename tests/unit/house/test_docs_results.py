@@ -112,7 +112,7 @@ def test_a_page_takes_the_result_of_a_run(results: Any, tmp_path: Path) -> None:
 
 
 def test_no_result_was_edited_by_hand(results: Any) -> None:
-    pages = [*(DOCS / "questions").glob("*.md"), results.TABLES]
+    pages = [*(DOCS / "questions").glob("*.md"), results.TABLES, results.WIRES]
     shown = [each for page in pages for each in results.RESULT.finditer(page.read_text(encoding="utf-8"))]
     assert len(shown) > len(pages)
     for each in shown:
