@@ -1,6 +1,6 @@
 """Builds the wheel for Linux on x86-64, with the C runner compiled in it: `make wheel`.
 
-`.venv/bin/python scripts/build_wheel.py [FOLDER] [--anew]` writes it to FOLDER, else to dist/; `--anew` compiles all of
+`.venv/bin/python scripts/build_wheel.py [FOLDER] [--rebuild]` writes it to FOLDER, else to dist/; `--rebuild` compiles all of
 it again. Zig, from a pinned wheel, compiles for an old C library; SQLite's source comes with a pinned crate. Built
 twice, the wheel has the same bytes.
 """
@@ -182,11 +182,11 @@ def main() -> int:
     """Build, and say where the wheel is and how large."""
     parser = argparse.ArgumentParser(description="the wheel with the C runner compiled in it")
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "dist")
-    parser.add_argument("--anew", action="store_true", help="compile all of it again")
+    parser.add_argument("--rebuild", action="store_true", help="compile all of it again")
     chosen = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as fresh:
-            wheel = build(chosen.folder, Path(fresh) if chosen.anew else ZIG_CACHE)
+            wheel = build(chosen.folder, Path(fresh) if chosen.rebuild else ZIG_CACHE)
     except RowpathError as error:
         print(f"error: {error.message}\n\nhint: {error.hint}", file=sys.stderr)
         return error.exit_code

@@ -90,7 +90,7 @@ def alone() -> Iterator[dict[str, str]]:
 
 def test_built_twice_it_has_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
     assert wheel.stat().st_size <= MOST_BYTES
-    assert built(tmp_path, "--anew").read_bytes() == wheel.read_bytes()
+    assert built(tmp_path, "--rebuild").read_bytes() == wheel.read_bytes()
 
 
 def test_every_part_of_others_is_named_with_its_licence(wheel: Path) -> None:
