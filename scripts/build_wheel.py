@@ -1,8 +1,8 @@
 """Builds the wheel for Linux on x86-64, with the C runner compiled in it: `make wheel`.
 
-`.venv/bin/python scripts/build_wheel.py [FOLDER] [--rebuild]` writes it to FOLDER, else to dist/; `--rebuild` compiles all of
-it again. Zig, from a pinned wheel, compiles for an old C library; SQLite's source comes with a pinned crate. Built
-twice, the wheel has the same bytes.
+`.venv/bin/python scripts/build_wheel.py [FOLDER] [--rebuild]` writes it to FOLDER, else to dist/; `--rebuild` compiles
+all of it again. Zig, from a pinned wheel, compiles for an old C library; SQLite's source comes with a pinned crate.
+Built twice, the wheel has the same bytes.
 """
 
 from __future__ import annotations
