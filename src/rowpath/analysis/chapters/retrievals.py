@@ -82,7 +82,7 @@ def retrievals(evidence: Evidence) -> tuple[Retrieval, ...]:
             for cell in evidence.sound_in.get((where[0], name, where[2]), ()):
                 engine = tuple(map(cell.path.get, ALIKE[:ENGINE]))
                 aggregates[engine] = min(aggregates.get(engine, cell), cell, key=lambda cell: cell.median or 0.0)
-        for key, together in alike.items():
+        for key, together in sorted(alike.items(), key=lambda item: item[1][0].path.compression != "none"):
             netcat = netcats.get(_wire(together[0]))
             made.append(_retrieval(evidence, where, together, netcat, aggregates.get(key[:ENGINE])))
     return tuple(retrieval for retrieval in made if retrieval.paths)
@@ -153,8 +153,14 @@ def _retrieval(
 
 
 def _nearest(evidence: Evidence, cell: Cell, floors: list[Cell], busy: dict[CellKey, bool]) -> Cell | None:
-    """The floor that waits as the first one does and takes the bytes most like the path's: text, binary, COPY."""
+    """The floor that waits as the first one does and takes the bytes most like the path's: text, binary.
+
+    Rows stand beside rows, COPY beside COPY, columns beside either: the driver chooses how they travel.
+    """
     alike = [floor for floor in floors if busy[floor.key] == busy[floors[0].key]]
+    if cell.path.fetch_form != "columnar":
+        copy = cell.path.fetch_form == "copy"
+        alike = [floor for floor in alike if floor.path.get("fetch").endswith(":copy") == copy] or alike
     received = evidence.per_operation(cell, "bytes_received")
     sizes = {floor.key: metrics.middle(metrics.of_cell(floor).get("bytes_drained")) for floor in alike}
     if cell in floors or not received or not all(sizes.values()):
@@ -218,6 +224,8 @@ def _sentences_of(retrieval: Retrieval) -> Iterator[Sentence]:
         if retrieval.floors and (drain := path.to_drain):
             ends = fmt.interval(drain.low, drain.high)
             distance = f", {fmt.ratio(drain.ratio)}{f' ({ends})' if ends else ''} of {path.drain}"
+        if retrieval.netcat and path.to_netcat:
+            distance += f", {fmt.ratio(path.to_netcat.ratio)} of {retrieval.netcat.name}"
         fastest = f"by {path.form} {path.name} is the fastest, {fmt.duration(path.cost_ns)}{distance}"
         named.setdefault(path.form, fastest)
     where = f"{retrieval.workload}.{retrieval.phase} from {retrieval.engine} ({_conditions(retrieval)})"

@@ -86,22 +86,24 @@ def test_a_path_stands_beside_the_drain_of_its_own_bytes_and_beside_netcat(tmp_p
         [
             read("rows", f"{TCP} libpq result=single-row {where}", 6e6),
             read("text", f"{TCP} drain fetch=drain poll=busy {where}", 2e6),
-            read("binary", f"{TCP} drain fetch=drain:copy format=binary poll=busy {where}", 3e6),
+            read("binary", f"{TCP} drain fetch=drain format=binary poll=busy {where}", 3e6),
+            read("copy", f"{TCP} drain fetch=drain:copy format=binary poll=busy {where}", 4e6),
             read("wire", f"file server c netcat fetch=drain poll=busy {where}", 1e6),
         ],
-        {"text": 3 * own, "binary": own + 9},
+        {"text": 3 * own, "binary": own + 9, "copy": own},
     )
     (retrieval,) = retrievals.CHAPTER.of(analysis)
     (rows,) = retrieval.paths
-    assert (rows.drain, [floor.name for floor in retrieval.floors]) == ("binary", ["text", "binary"])
+    assert (rows.drain, [floor.name for floor in retrieval.floors]) == ("binary", ["text", "binary", "copy"])
     assert rows.to_drain and rows.to_netcat and retrieval.netcat
     assert rows.to_drain.ratio == pytest.approx(2, rel=0.05)
     assert rows.to_netcat.ratio == pytest.approx(6, rel=0.05)
     assert retrieval.netcat.to_drain is None
     shown = retrievals.grid(retrieval)
     assert "of netcat" in [column.title for column in shown.columns]
-    assert [row.cells[0] for row in shown.rows] == ["rows", "text", "binary", "wire"]
+    assert [row.cells[0] for row in shown.rows] == ["rows", "text", "binary", "copy", "wire"]
     assert "wire: the table as text through a socket" in shown.note
+    assert any(", 6.0" in text and " of wire" in text for text in analysis.verdict), analysis.verdict
 
 
 def test_on_one_core_the_sleeping_drain_is_the_reference(tmp_path: Path) -> None:
