@@ -68,7 +68,7 @@ docs-site: setup ## the documents as a site, in build/docs-site
 	@echo build/docs-site/index.html
 
 setup: ## the environment that the other targets need
-	@scripts/setup.sh requirements.lock dev-requirements.lock docs-requirements.lock
+	@scripts/setup.sh requirements.lock dev-requirements.lock docs-requirements.lock apart-requirements.lock
 
 LOCK = uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate --no-emit-index-url \
 	--no-emit-find-links --custom-compile-command 'make lock' --upgrade pyproject.toml
@@ -77,6 +77,7 @@ lock: ## newest versions into the lock files (needs uv)
 	$(LOCK) -o requirements.lock
 	$(LOCK) --constraints requirements.lock --group dev -o dev-requirements.lock
 	$(filter-out pyproject.toml,$(LOCK)) --constraints dev-requirements.lock --group docs -o docs-requirements.lock
+	echo opentelemetry-proto | $(filter-out pyproject.toml,$(LOCK)) - -o apart-requirements.lock
 	echo ray==2.60.0 | $(filter-out pyproject.toml,$(LOCK)) - -o src/rowpath/hosts/requirements.lock
 
 clean: ## remove what was made here (not the cache: rm -r ~/.cache/rowpath)

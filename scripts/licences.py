@@ -147,6 +147,7 @@ PYTHON_LOCKS = (
     "requirements.lock",
     "dev-requirements.lock",
     "docs-requirements.lock",
+    "apart-requirements.lock",
     "runners/python/requirements.lock",
     "runners/python/compiled.lock",
     "runners/python/duckdb-1.5.lock",

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes .venv and brings it up to date with each lock file named; silent when nothing is to do.
+# Makes .venv and brings it up to date with each lock file named; silent when nothing is to do. What apart-*.lock lists
+# goes into .venv/apart, which nothing imports by itself: Ray, which finds a part of OpenTelemetry, wants all of it.
 set -eu
 here=$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")
 venv=$here/.venv
@@ -25,10 +26,12 @@ fi
 for lock in "$@"; do
     if cmp -s "$here/$lock" "$venv/$lock"; then continue; fi
     count=$(grep -c '^[a-z].*==' "$here/$lock")
+    apart=
+    case $lock in apart-*) apart=--target=$venv/apart ;; esac
     echo "rowpath: installing $count Python packages of $lock into $venv, from the package index; nothing else changes" >&2
     # Without compiling every module of every package: Python compiles what it imports.
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-input --no-compile \
-        --only-binary=:all: --require-hashes --requirement "$here/$lock" >&2 || \
+        --only-binary=:all: --require-hashes ${apart:+--upgrade "$apart"} --requirement "$here/$lock" >&2 || \
         fail "the packages of $lock could not be installed" \
         "is the package index reachable? $venv/bin/python -m pip config list"
     cp "$here/$lock" "$venv/$lock"

@@ -62,6 +62,7 @@ static struct sockaddr_in server;
 static void settle(int socket) {
     int one = 1, few = (int)(piece_bytes < LEAST_HELD ? LEAST_HELD : piece_bytes);
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    setsockopt(socket, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one);
     /* A wire ends at its receiver: what that does not take is to hold up the sender, not to fill 4 MiB of ours. */
     if (rate > 0) setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &few, sizeof few);
     fcntl(socket, F_SETFL, O_NONBLOCK);
@@ -118,12 +119,30 @@ static bool has_room(const struct way *way) {
 }
 
 /* When the last of these bytes has left, after all that came before them on any connection. */
-static uint64_t leaves_ns(uint64_t *free_ns, size_t bytes) {
-    uint64_t now = now_ns();
-    if (rate == 0) return now;
-    if (*free_ns < now) *free_ns = now;
+static uint64_t leaves_ns(uint64_t *free_ns, uint64_t arrived, size_t bytes) {
+    if (rate == 0) return arrived;
+    if (*free_ns < arrived) *free_ns = arrived;
     *free_ns += (bytes * S + rate - 1) / rate;
     return *free_ns;
+}
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
+}
+
+/* When the kernel got the last of what was read. We hear of it later by a wake-up, at most MOST_LATE_NS: what is older
+   waited for us, as at the end of a wire, or the clock was set. */
+static uint64_t arrived_ns(struct msghdr *message) {
+    uint64_t now = now_ns(), age = 0;
+    for (struct cmsghdr *each = CMSG_FIRSTHDR(message); each != NULL; each = CMSG_NXTHDR(message, each)) {
+        if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_TIMESTAMPNS) continue;
+        struct timespec then;
+        memcpy(&then, CMSG_DATA(each), sizeof then);
+        age = clock_ns(CLOCK_REALTIME) - ((uint64_t)then.tv_sec * S + (uint64_t)then.tv_nsec);
+    }
+    return age < MOST_LATE_NS ? now - age : now;
 }
 
 /* Takes what has arrived; false when the connection is broken. */
@@ -132,11 +151,15 @@ static bool take(struct way *way) {
     if (way->held_chunks == 0) way->first_chunk = 0;
     size_t at = (way->first_byte + way->held_bytes) % MOST_BYTES;
     size_t most = at < way->first_byte ? way->first_byte - at : MOST_BYTES - at;
-    ssize_t count = recv(way->from, way->bytes + at, most < piece_bytes ? most : piece_bytes, 0);
+    char control[CMSG_SPACE(sizeof(struct timespec))];
+    struct iovec room = {way->bytes + at, most < piece_bytes ? most : piece_bytes};
+    struct msghdr message = {.msg_iov = &room, .msg_iovlen = 1};
+    message.msg_control = control, message.msg_controllen = sizeof control;
+    ssize_t count = recvmsg(way->from, &message, 0);
     if (count < 0) return errno == EAGAIN || errno == EINTR;
     way->ended = count == 0;
     way->chunks[(way->first_chunk + way->held_chunks++) % MOST_CHUNKS] =
-        (struct chunk){leaves_ns(way->free_ns, (size_t)count) + delay_ns, (size_t)count};
+        (struct chunk){leaves_ns(way->free_ns, arrived_ns(&message), (size_t)count) + delay_ns, (size_t)count};
     way->held_bytes += (size_t)count;
     return true;
 }
@@ -230,7 +253,8 @@ static void wait_until(struct pollfd *watching, nfds_t count, uint64_t next) {
     if (ready < 0 && errno != EINTR) die("poll");
     if (ready != 0 || left < 4 * MOST_LATE_NS) return;
     uint64_t late = now_ns() - now - (left - early);
-    late_ns = (7 * late_ns + (late < MOST_LATE_NS ? late : MOST_LATE_NS)) / 8;
+    if (late > MOST_LATE_NS) late = MOST_LATE_NS;
+    late_ns = late > late_ns ? late : (15 * late_ns + late) / 16; /* the mean would be too late every other time */
     while (now_ns() < next)
         continue;
 }
