@@ -58,6 +58,7 @@ static bool receive_all(void *statement, drain *drain) {
         held = drain->bytes;
     }
     memcpy(&size, drain->end - held, sizeof size); /* so few bytes lie together, also when they came in pieces */
+    if (size == UINT64_MAX) return rp_fail(RP_SQL_ERROR, "", "netcat's server cannot read the table");
     for (size = le64toh(size) + sizeof size; drain->bytes < size;)
         if (!drain_receive(drain)) return false;
     return true;

@@ -4,8 +4,8 @@
 
    The first line of its stdin is the secret that a client sends first, as a line, and is answered by an empty line; who
    sends another is cut off. Each line after it is the name of a table: the answer is the size of DIR/TABLE.tbl (8
-   bytes, little endian) and its bytes. PORT 0 is any free one. It prints one line, `ready tcp=PORT`, and ends with its
-   parent or its stdin. */
+   bytes, little endian; all ones: it cannot be read) and its bytes. PORT 0 is any free one. It prints
+   one line, `ready tcp=PORT`, and ends with its parent or its stdin. */
 #include <endian.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -52,14 +52,13 @@ static bool send_file(int to, const char *table) {
     if (strchr(table, '/') != NULL || snprintf(name, sizeof name, "%s/%s.tbl", folder, table) >= (int)sizeof name)
         return false;
     int file = open(name, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    bool good = fstat(file, &about) == 0;
-    uint64_t size = htole64((uint64_t)about.st_size);
-    good = good && send_all(to, (const char *)&size, sizeof size);
+    bool good = file >= 0 && fstat(file, &about) == 0;
+    uint64_t size = good ? htole64((uint64_t)about.st_size) : UINT64_MAX;
+    good = send_all(to, (const char *)&size, sizeof size) && good;
     ssize_t count = 0;
     while (good && (count = read(file, buffer, sizeof buffer)) > 0)
         good = send_all(to, buffer, (size_t)count);
-    close(file);
+    if (file >= 0) close(file);
     return good && count == 0;
 }
 

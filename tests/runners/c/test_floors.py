@@ -185,7 +185,9 @@ def test_netcat(poll: str, tmp_path: Path) -> None:
             prepare(talk, table="empty")
             assert talk.sample("scan", operations=2).bytes == 2 * 8
             prepare(talk, table="absent")
-            assert talk.sample("scan", operations=1).failed == 1
+            failed = talk.sample("scan", operations=1)
+            assert failed.failed == 1
+            assert "cannot read the table" in str(failed)
         wrong = SimpleNamespace(
             options=lambda path: instance.options(path) | {"password": "wrong"}, own_copy=lambda _path: None
         )
