@@ -24,15 +24,23 @@ PAGES = sorted(
 BLOCK = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROGRAMS = (
     "rowpath", "./rowpath", "make", "sudo", "pipx", "python", "python3", "npm", "cargo", "go", "git", "gh",
-    "apt-get", "bencher", "duckdb", "ray", "export", ".", ".ci/run",
+    "apt-get", "ray", "export", ".", ".ci/run",
 )  # fmt: skip
 # What stands for something of the reader's.
 STANDS_FOR = {
     "ID": "imdbench-asyncpg", "NAME": "tour", "EXPERIMENT": "tour", "SQL": "SELECT * FROM orders",
     "URL": "postgresql://me@localhost/shop", "OLD,NEW": "42.7.8,42.7.14", "…": "SELECT 1",
-    "rowpath.ROOM": "rowpath.model",
+    "rowpath.ROOM": "rowpath.model", "MODULE": "github.com/lib/pq", "CRATE": "libc",
 }  # fmt: skip
 
+# A cluster that others began: the test's addresses are its own.
+JOINS = "ray start --address=10.0.0.5:6379"
+RAY_START = (
+    "ray start",
+    JOINS,
+    f'{JOINS} --labels "rowpath-host=db,rowpath-roles=server,rowpath-helpers=0"',
+    f'{JOINS} --labels "rowpath-host=app1,rowpath-roles=client.load,rowpath-address=10.1.0.21"',
+)
 # Proven by another test, or by continuous integration: the file that does it, and what of the command stands there.
 ELSEWHERE = {
     ".ci/run": (".ci/Containerfile", '".ci/run"'),
@@ -51,6 +59,8 @@ ELSEWHERE = {
     ". share/bash-completion/completions/rowpath": ("tests/unit/house/test_shell_files.py", "bash-completion"),
     "scripts/licences.py": ("tests/unit/house/test_licences.py", 'script("licences")'),
     "scripts/fuzz_tape.py": ("tests/engines/test_tape_drda.py", '"fuzz_tape.py"'),
+    "apt-get install linux-perf": ("packages.txt", "linux-perf"),
+    **dict.fromkeys(RAY_START, ("tests/hosts/foreign_cluster.py", '"ray.scripts.scripts", "start"')),
     "rowpath run pools driver=psycopg pool=queue -r 1": ("tests/runners/python/test_pools.py", '"add-a-pool.md"'),
     "rowpath adapter test example --adapters runners/example/adapters.toml": (
         "tests/runners/protocol/test_example.py", '"adapter", "test", "driver=example", "--adapters", manifest',
@@ -66,19 +76,9 @@ ELSEWHERE = {
         "tests/end_to_end/test_adapter_kit.py", '"run", "my-adapters/apsw-or-sqlite3.toml"',
     ),
 }  # fmt: skip
-# No test runs them, and why. Of `rowpath` at least the words are parsed.
+# No test can run them, and why.
 NOT_RUN = {
-    "bencher run": "a service's own program",
-    "duckdb -c": "a program of others",
-    "ray start": "starts a cluster of others; tests/hosts/foreign_cluster.py makes one by Ray's own calls",
     "gh attestation verify": "needs a release on GitHub",
-    "git clone": "of this repository",
-    "apt-get install linux-perf": "packages.txt has it: continuous integration installs it from there",
-    "go get MODULE": "a driver of the reader's choice",
-    "cargo add CRATE": "a driver of the reader's choice",
-    "npm install --package-lock-only": "a driver of the reader's choice",
-    "scripts/docs_results.py": "measures for an hour; tests/unit/house/test_docs_results.py tests its parts",
-    "rowpath adapter new toy": "in a language of the reader's own",
 }
 
 

@@ -18,7 +18,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,13 @@ from rowpath.cli import arguments
 from rowpath.errors import EnvironmentMissing
 from rowpath.hosts import hosts_file
 from rowpath.planning.experiment_file import load_experiment
+from rowpath.runners import manifest
+from tests import fakes
 from tests.documents import DOCS, ELSEWHERE, NOT_RUN, ROOT, Shown, commands, not_run
 from tests.end_to_end.command import called, rowpath
+from tests.script import script
 from tests.unit import journal_factory, site_factory
+from tests.unit.insides import forget_manifests
 
 COMMANDS = commands()
 RUNNABLE = [shown for shown in COMMANDS if not shown.is_name and not not_run(shown) and shown.words[0] != "make"]
@@ -64,6 +68,13 @@ FIRST_MEASUREMENTS = (
     "probe.from_host.probe",
 )
 GATES = ("--fail-on", "--check")  # then 1 is an answer
+RUNNERS = ROOT / "runners"
+# What pins a driver, by its language's own program.
+OF_LANGUAGES = {
+    "go": ("go", ("go.mod", "go.sum")),
+    "cargo": ("rust", ("Cargo.toml", "Cargo.lock")),
+    "npm": ("node", ("package.json", "package-lock.json")),
+}
 JOURNAL_NAMES = (
     "DIR", "BASE", "HEAD", "before", "after", "before-1", "before-2", "after-1", "after-2", "first", "records",
 )  # fmt: skip
@@ -149,13 +160,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(name="ends_early")
-def ends_early_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
+def ends_early_fixture(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in FIRST_MEASUREMENTS:
         module, _, function = f"rowpath.{name}".rpartition(".")
         owner: Any = importlib.import_module(module) if "by_hand" not in module else by_hand(module)
         assert callable(getattr(owner, function)), name
         monkeypatch.setattr(owner, function, reached)
     monkeypatch.setattr("bench.__main__.figures_of", reached)
+    yield
+    forget_manifests()
 
 
 def by_hand(module: str) -> object:
@@ -166,7 +179,7 @@ def by_hand(module: str) -> object:
 
 @pytest.mark.parametrize("shown", RUNNABLE, ids=lambda shown: " ".join(shown.words)[:120])
 @pytest.mark.usefixtures("ends_early")
-def test_it_is_run(shown: Shown, folder: Path) -> None:
+def test_it_is_run(shown: Shown, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = " ".join(shown.words)
     if shown.text in ELSEWHERE or text in ELSEWHERE:
         file, words = ELSEWHERE.get(shown.text) or ELSEWHERE[text]
@@ -176,6 +189,16 @@ def test_it_is_run(shown: Shown, folder: Path) -> None:
     elif shown.words[:3] == ["python", "-m", "bench"]:
         with pytest.raises(Reached):
             importlib.import_module("bench.__main__").main(shown.words[3:])
+    elif shown.words[0] == "scripts/docs_results.py":
+        results = script("docs_results")
+        monkeypatch.setattr(results, "measured", reached)
+        monkeypatch.setattr(sys, "argv", [shown.words[0], *(str(ROOT / page) for page in shown.words[1:])])
+        with pytest.raises(Reached):
+            results.main()
+    elif shown.words[0] == "git":
+        subprocess.run(["git", "clone", "--quiet", ROOT, folder / shown.words[-1]], check=True)
+    elif shown.words[0] in OF_LANGUAGES:
+        pin_a_driver(shown.words, folder)
     elif shown.words[0] in ("python", "export"):
         words = [sys.executable, *shown.words[1:]] if shown.words[0] == "python" else ["sh", "-euc", shown.text]
         subprocess.run(words, env={"PYTHONPATH": str(ROOT / "src")}, check=True, capture_output=True)
@@ -183,9 +206,28 @@ def test_it_is_run(shown: Shown, folder: Path) -> None:
         assert os.access(ROOT / shown.words[0], os.X_OK), f"{shown.words[0]} is nothing that runs"
 
 
+def pin_a_driver(words: list[str], folder: Path) -> None:
+    """The language's own command, in a copy of what pins the runner's packages, with one that is pinned already."""
+    program, (language, files) = words[0], OF_LANGUAGES[words[0]]
+    copy = folder / "pins" / program
+    (copy / "src").mkdir(parents=True, exist_ok=True)
+    (copy / "src" / "main.rs").touch()
+    for file in files:
+        shutil.copy(RUNNERS / language / file, copy)
+    if shutil.which(program) is None:
+        raise EnvironmentMissing(f"no {program} on PATH", "sudo scripts/install-packages.sh")
+    pinned = re.search(rf"^\s+{re.escape(words[-1])} (v\S+)", (RUNNERS / "go" / "go.mod").read_text(), re.MULTILINE)
+    words = [*words[:-1], f"{words[-1]}@{pinned[1]}"] if program == "go" and pinned else words
+    added = {"GOFLAGS": "-mod=mod", "npm_config_prefer_offline": "true"}
+    done = subprocess.run(words, cwd=copy, env=os.environ | added, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def rowpath_runs(shown: Shown, folder: Path) -> None:
     """Run it whole, or to its first measurement. Errors: EnvironmentMissing for what this machine lacks."""
     words = shown.words[1:]
+    if words[:3] == ["adapter", "new", "toy"]:
+        manifest.add_external(fakes.TOY_LANGUAGE)
     if words[:2] == ["adapter", "new"]:  # a directory of adapters has one language
         words += ["--into", f"adapters-{words[2]}"]
     try:
@@ -211,9 +253,8 @@ def test_what_only_names_a_command_names_one_that_there_is() -> None:
 
 
 def test_what_no_test_runs_is_listed_with_its_reason() -> None:
-    found = {not_run(shown): shown for shown in COMMANDS if not_run(shown)}
-    assert set(found) == set(NOT_RUN), "an entry that no page shows"
-    assert [each for each in found if each.startswith("rowpath")] == ["rowpath adapter new toy"]
+    found = {not_run(shown) for shown in COMMANDS if not_run(shown)}
+    assert found == set(NOT_RUN), "an entry that no page shows"
 
 
 def test_no_command_is_of_no_kind(record_property: Callable[[str, object], None]) -> None:
