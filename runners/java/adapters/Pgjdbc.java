@@ -63,17 +63,16 @@ public final class Pgjdbc extends Jdbc {
     }
     boolean binary = options.get("format", "text").equals("binary");
     properties.setProperty("binaryTransfer", String.valueOf(binary));
-    String host = options.get("host", "127.0.0.1");
-    String port = options.need("port");
+    String address = address();
     if (options.get("transport", "tcp").equals("unix")) {
+      String port = options.need("port");
       Path socket = Path.of(options.need("socket_dir"), ".s.PGSQL." + port);
       properties.setProperty(
           "socketFactory", "org.newsclub.net.unix.AFUNIXSocketFactory$FactoryArg");
       properties.setProperty("socketFactoryArg", socket.toString());
-      host = "localhost";
+      address = "localhost:" + port;
     }
-    return connect(
-        "jdbc:postgresql://" + host + ":" + port + "/" + options.need("database"), properties);
+    return connect("jdbc:postgresql://" + address + "/" + options.need("database"), properties);
   }
 
   /** Without parameters a question mark is an operator, which the driver wants doubled. */

@@ -8,8 +8,8 @@ from adbc_driver_flightsql import dbapi
 from adbc_driver_manager import DatabaseOptions
 
 from families.adbc.adapter import AdbcAdapter
-from families.sqlite_arrow.texts import SqliteTexts
 from families.sqlite.facts import engine_facts
+from families.sqlite_arrow.texts import SqliteTexts
 
 
 def as_parameter(value):

@@ -7,8 +7,8 @@ import pyarrow as pa
 from adbc_driver_sqlite import dbapi
 
 from families.adbc.adapter import AdbcAdapter
-from families.sqlite_arrow.texts import SqliteTexts
 from families.sqlite.facts import engine_facts
+from families.sqlite_arrow.texts import SqliteTexts
 
 
 def as_parameter(value):

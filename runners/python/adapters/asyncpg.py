@@ -72,7 +72,7 @@ class Adapter(AsyncAdapter):
         connection = await with_settings(
             asyncpg.connect,
             options,
-            **address(options),
+            **address(options | {"host": options.get("host", "").split(",")}),
             **encryption(options),
             **({} if keeps else {"statement_cache_size": 0}),
             database=options["database"],

@@ -33,6 +33,11 @@ DECODERS = {
 DECIMAL_DIGITS = 28
 
 
+def where(hosts, port):
+    """Keywords for one host, or for several that have the port."""
+    return {"hosts": hosts, "ports": [port] * len(hosts)} if hosts[1:] else {"host": hosts[0], "port": port}
+
+
 class Adapter(AsyncAdapter):
     errors = (exceptions.Error,)
     bulk_ways = ("copy", "executemany")
@@ -48,8 +53,7 @@ class Adapter(AsyncAdapter):
             self.options,
             username=at["user"],
             password=at["password"],
-            host=at["host"],
-            port=int(at["port"]),
+            **where(at["host"].split(","), int(at["port"])),
             db_name=self.options["database"],
             **({} if plain(self.options) else {"options": "-c TimeZone=UTC"}),
             **SSL[tls(self.options)],

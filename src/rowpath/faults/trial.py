@@ -101,7 +101,8 @@ class _Trial:
             "9a": lambda: self._stopped("cancel"),
             "9b": lambda: self._stopped("timeout"),
             "10": self._full,
-            "11": self._dead_address,
+            "11a": self._dead_address,
+            "11b": self._dead_host,
             "12": self._broken_handshake,
             "13": self._idle_dropped,
             "14": self._memory,
@@ -124,7 +125,7 @@ class _Trial:
         for name in sorted(phases):
             if f"faults.{name}" not in self.planned.phases:
                 raise _NotApplicable(f"{self.planned.adapter.driver} has no {name.replace('-', ' ')} here")
-        if self.fault.number in ("5", "11") and os.geteuid() != 0:
+        if self.fault.number in ("5", "11a") and os.geteuid() != 0:
             raise _NotApplicable("it needs root: sudo rowpath faults …")
 
     # Preparing
@@ -397,22 +398,35 @@ class _Trial:
             self._set(end="whole")
 
     def _dead_address(self) -> None:
-        port = 0
-        while not port:
-            self.proxy = self._make_proxy(address=LIVE)
-            with contextlib.suppress(OSError):  # that port is in use at the other address
-                dead = FaultProxy((LOOPBACK, self.proxy.port), address=DEAD, port=self.proxy.port)
-                port = dead.port
-        self.cleanup.callback(dead.stop)
-        dead.silence()
-        names = self.bench.directory / f"hosts-{port}"  # no other cell writes it while a resolver reads
+        names = self.bench.directory / f"hosts-{self._dead_before_living()}"  # no other cell's: a resolver reads it
         names.write_text(f"127.0.0.1 localhost\n{DEAD} {DEAD_FIRST}\n{LIVE} {DEAD_FIRST}\n")
         start = manifest.command(self.planned.adapter, self.planned.path.version, self.planned.path)
         inside = ("unshare", "--mount", "sh", "-c", WITH_HOSTS, str(names), *start.arguments)
-        runner = Runner.start(msgspec.structs.replace(start, arguments=inside), (), lambda _line: None)
+        self._open_past_the_dead(
+            DEAD_FIRST, Runner.start(msgspec.structs.replace(start, arguments=inside), (), lambda _line: None)
+        )
+
+    def _dead_host(self) -> None:
+        if not self.planned.adapter.several_hosts:
+            raise _NotApplicable(f"{self.planned.adapter.driver} takes one host")
+        self._dead_before_living()
+        self._open_past_the_dead(f"{DEAD},{LIVE}")
+
+    def _dead_before_living(self) -> int:
+        """The server behind the living address, nobody behind the dead one, at the same port."""
+        while True:
+            self.proxy = self._make_proxy(address=LIVE)
+            with contextlib.suppress(OSError):  # that port is in use at the other address
+                dead = FaultProxy((LOOPBACK, self.proxy.port), address=DEAD, port=self.proxy.port)
+                break
+        self.cleanup.callback(dead.stop)
+        dead.silence()
+        return self.proxy.port
+
+    def _open_past_the_dead(self, host: str, runner: Runner | None = None) -> None:
         self.worker = self._make_worker(runner)
         self._event_at_fault()
-        self._open_until_end(host=DEAD_FIRST)
+        self._open_until_end(host=host)
         if self.cell.end == "whole":
             served_ns = time.monotonic_ns() - (self.cell.end_ns or 0)  # without the wait for this cell's turn
             self._prepare()

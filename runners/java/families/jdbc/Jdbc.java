@@ -91,9 +91,10 @@ public abstract class Jdbc implements Adapter {
         .collect(Collectors.toSet());
   }
 
-  /** Host and port of a server. */
+  /** Host and port of a server, of several hosts each with the port. */
   protected String address() {
-    return options.get("host", "127.0.0.1") + ":" + options.need("port");
+    String port = ":" + options.need("port");
+    return options.get("host", "127.0.0.1").replace(",", port + ",") + port;
   }
 
   /** How a column is taken; the typed getters of JDBC 4.2 unless the driver differs. */

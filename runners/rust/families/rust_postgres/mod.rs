@@ -45,7 +45,9 @@ fn config(options: &Options) -> Outcome<Config> {
     if options.is("transport", "unix") {
         config.host_path(options.need("socket_dir")?);
     } else {
-        config.host(options.get("host", "127.0.0.1"));
+        for host in options.get("host", "127.0.0.1").split(',') {
+            config.host(host);
+        }
     }
     for (name, value) in ["user", "password", "database"].map(|name| (name, options.get(name, ""))) {
         match (name, value) {
