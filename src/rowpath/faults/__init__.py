@@ -6,7 +6,8 @@ here: a cell says what was seen.
 - `kinds`: the faults, by number. `workload.toml`: what is broken: a scan, reads by key, single writes.
 - `proxy`: what breaks a connection at a byte or an answer, in one of seven ways.
 - `bench`: the servers, by role, and the observer on a connection of its own.
-- `trial`: one cell: a fresh runner process, one fault, its end, what becomes of the connection.
+- `cells`: one cell: which trial measures it. `trial`: what all have: a fresh runner process, one fault, its end, what
+  becomes of the connection. `broken`, `results`, `stopped`, `openings`: the faults' own flows.
 - `memory_limit`: how a client's memory is made too small.
 - `matrix`: which cells there are; each is written down as it ends.
 """

@@ -14,8 +14,8 @@ from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.faults.bench import FILE as WORKLOAD_FILE
 from rowpath.faults.bench import WORKLOAD, Bench
+from rowpath.faults.cells import measured
 from rowpath.faults.kinds import FAULTS
-from rowpath.faults.trial import measured
 from rowpath.machine import jobs, processes
 from rowpath.model.fault import Cell, Fault, Work
 from rowpath.model.path import AccessPath

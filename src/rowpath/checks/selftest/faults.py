@@ -10,10 +10,10 @@ from rowpath.analysis.faults import findings
 from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.execution.worker import Worker
 from rowpath.faults.bench import Bench as Servers
+from rowpath.faults.cells import measured
 from rowpath.faults.kinds import BY_NUMBER
 from rowpath.faults.matrix import planned_path
 from rowpath.faults.proxy import LOOPBACK, Break, FaultProxy
-from rowpath.faults.trial import measured
 from rowpath.model.fault import Work
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
