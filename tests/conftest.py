@@ -79,7 +79,10 @@ def _unit_of(item: pytest.Item, path: PlannedPath | None) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What passed in this form is left out; long tests come first."""
+    """What passed in this form is left out, and what is marked as long but with everything; long tests come first."""
+    if not config.option.full and (dropped := [item for item in items if item.get_closest_marker("long")]):
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = [item for item in items if item.get_closest_marker("long") is None]
     passed = _left_out(config) if config.option.changed_only else set()
     left_out = []
     for item in items:

@@ -28,7 +28,14 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize(("engine", "adapter"), PROGRAMS.values(), ids=PROGRAMS)
+# Rust compiles the crates of each driver: one is enough of a small change.
+LONG = {name for name, (_engine, adapter) in PROGRAMS.items() if adapter.language == "rust"} - {
+    "postgresql rust tokio-postgres"
+}
+EVERY = [pytest.param(*each, id=name, marks=[pytest.mark.long] * (name in LONG)) for name, each in PROGRAMS.items()]
+
+
+@pytest.mark.parametrize(("engine", "adapter"), EVERY)
 def test_a_program_keeps_the_check(
     engine: str,
     adapter: Adapter,

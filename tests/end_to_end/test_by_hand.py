@@ -16,7 +16,11 @@ from rowpath.planning.availability import unavailable
 PROGRAMS = {(each.language, each.source, each.driver * (each.language == "go")): each for each in reversed(RIVALS)}
 
 
-@pytest.mark.parametrize("rival", PROGRAMS.values(), ids=lambda rival: f"{rival.language}_{rival.driver}_{rival.name}")
+# Rust compiles the crates of each again.
+BUILT = [pytest.param(each, marks=[pytest.mark.long] * (each.language == "rust")) for each in PROGRAMS.values()]
+
+
+@pytest.mark.parametrize("rival", BUILT, ids=lambda rival: f"{rival.language}_{rival.driver}_{rival.name}")
 def test_program_is_built(rival: Rival, tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     try:

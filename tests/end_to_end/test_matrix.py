@@ -25,6 +25,7 @@ def test_path(planned):
 WORKERS = ("-n", "2", "--dist", "loadgroup")
 
 
+@pytest.mark.long  # tests/unit/house/test_passed_keys.py has what decides
 def test_an_adapter_that_passed_is_left_out_until_it_changes(tmp_path: Path) -> None:
     """With workers and without them: what one session keeps, the other leaves out."""
     (tmp_path / "tests").mkdir()

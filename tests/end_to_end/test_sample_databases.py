@@ -69,7 +69,7 @@ def test_on_sqlite(tmp_path: Path) -> None:
     assert compared(f"sqlite://{file}", tmp_path) == {}
 
 
-@pytest.fixture(name="server", params=["postgresql", "mariadb"])
+@pytest.fixture(name="server", params=["postgresql", pytest.param("mariadb", marks=pytest.mark.long)])
 def server_fixture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder = tmp_path_factory.mktemp("samples")
     for parent in reaching(folder):

@@ -88,6 +88,7 @@ def alone() -> Iterator[dict[str, str]]:
         yield {"PATH": str(programs), "JAVA_HOME": "", "CC": "", "PYTHONPATH": "", "ROWPATH_CACHE": str(cache)}
 
 
+@pytest.mark.long
 def test_built_twice_it_has_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
     assert wheel.stat().st_size <= MOST_BYTES
     assert built(tmp_path, "--rebuild").read_bytes() == wheel.read_bytes()

@@ -167,7 +167,7 @@ def test_what_is_not_on_the_tape_is_refused_by_name() -> None:
         assert any("a login that encrypts" in one for one in server.stop().reasons)
 
 
-@pytest.mark.parametrize("driver", ["derby", "jcc"])
+@pytest.mark.parametrize("driver", ["derby", pytest.param("jcc", marks=pytest.mark.long)])
 def test_a_driver_is_recorded_and_replayed_without_its_server(driver: str, tmp_path: Path) -> None:
     if driver == "jcc" and not FETCHED:
         pytest.skip("rowpath engine fetch derby-10.8, then jcc")

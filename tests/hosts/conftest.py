@@ -146,7 +146,7 @@ def experiment(
 
 @pytest.hookimpl(tryfirst=True)  # before what is collected is counted
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Losses take a minute each: only where they are named, or everything is run; so does what is marked as long.
+    """Losses take a minute each: only where they are named, or everything is run.
 
     Long files are first: one that a worker begins last would be left over.
     """
@@ -154,11 +154,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.full:
         return
     named = any(name in word for word in config.args for name in LOSSES)
-    dropped = [
-        item
-        for item in items
-        if (item.path.name in LOSSES and not named) or item.get_closest_marker("long") is not None
-    ]
+    dropped = [item for item in items if item.path.name in LOSSES and not named]
     config.hook.pytest_deselected(items=dropped)
     items[:] = [item for item in items if item not in dropped]
 

@@ -52,6 +52,7 @@ def test_a_host_whose_agent_ended_has_another_in_the_next_set(foreign: Foreign, 
     assert reader.read(directory).outcome == "complete"
 
 
+@pytest.mark.long
 def test_paths_of_a_node_that_died_are_left_out_until_it_has_joined_again(foreign: Foreign, tmp_path: Path) -> None:
     file, directory = experiment(tmp_path, "long", sets=6, rounds=120), tmp_path / "run"
     with _begun(foreign, tmp_path, "run", file, "client_host=app1,app2", "-o", str(directory)) as run:

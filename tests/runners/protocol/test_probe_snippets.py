@@ -217,8 +217,15 @@ def test_programs_keep_names_of_parameters_where_the_driver_takes_them(engine: s
             assert text.count("%(first id)s") == 2 and """PARAMETERS = {'first id': 17, 'text': "it's"}""" in text
 
 
-@some_languages
-@pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+COMPILES_ARROW = ("duckdb", "rust")
+OF_FILES = [
+    pytest.param(engine, chosen, id=f"{engine}-{name}", marks=[pytest.mark.long] * ((engine, name) == COMPILES_ARROW))
+    for engine in ("sqlite", "duckdb")
+    for name, chosen in zip((*APART, "others"), TOGETHER, strict=True)
+]
+
+
+@pytest.mark.parametrize(("engine", "chosen"), OF_FILES)
 def test_programs_read_every_row_from_a_file(engine: str, chosen: frozenset[str], folder: Path) -> None:
     file = folder / f"with blank é.{engine}"
     readable = {"config": {"storage_compatibility_version": "v1.5.0"}} if engine == "duckdb" else {}  # by every build
