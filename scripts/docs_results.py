@@ -202,7 +202,12 @@ def sealed(shown: str) -> str:
 
 
 def table_result(analysis: Analysis, *, path_named: bool = False) -> str:
-    """What is shown of a published table that was run again: both figures as ratios, every claim, trust, machine."""
+    """What is shown of a published table that was run again: both figures as ratios, every claim, trust, machine.
+
+    Of an experiment that no published table is of: what is shown of a question.
+    """
+    if not PUBLISHED.of(analysis):
+        return result(analysis)
     rows = [
         f"| published column | row | published | × |{' path here |' if path_named else ''} here | × |",
         f"| --- | --- | --: | --: |{' --- |' if path_named else ''} --: | --: |",

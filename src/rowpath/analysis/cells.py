@@ -184,12 +184,19 @@ class Cells:
         return self.cells.get((path_id, workload, phase, regime))
 
     def compare(self, a: Cell, b: Cell) -> Compared | None:
-        """ln(cost a / cost b) over the sets they share, else through anchors; None when they never met."""
+        """ln(cost a / cost b) over the sets they share, or through anchors; None when they never met.
+
+        Through anchors where those sets are too few for a claim and that way has more: paths of different batches may
+        meet in the few sets that wide intervals asked for.
+        """
         key = a.key, b.key
         if key not in self._compared:
             values = log_ratios(a.costs, b.costs, a.key[1:] == b.key[1:])
             direct = student(list(values.values()), self.confidence)
-            self._compared[key] = Compared(direct) if direct else self._through_anchors(a, b)
+            met = direct.sets if direct else 0
+            through = self._through_anchors(a, b) if met < SETS_FOR_CLAIMS else None
+            through = through if through and through.interval.sets > met else None
+            self._compared[key] = through or (Compared(direct) if direct else None)
         return self._compared[key]
 
     def interval(self, a: Cell, b: Cell) -> Interval | None:

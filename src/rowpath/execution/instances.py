@@ -14,6 +14,7 @@ from rowpath.execution.emulated_link import Links
 from rowpath.execution.prepared_phases import PhaseCache
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.running_poolers import RunningPoolers
+from rowpath.journal.records import LinkRecord
 from rowpath.machine import cpus
 from rowpath.machine.counters import syncs
 from rowpath.machine.counters.syncs import SyncCount
@@ -118,6 +119,10 @@ class EngineInstances:
         """
         instance = self._instances[key_of(path)]
         return self._links.way_to(key_of(path), instance, path) | self._poolers.way_to(instance, path, clients)
+
+    def learn_link(self, record: LinkRecord) -> None:
+        """Make that link's proxies as exact as the one that was measured."""
+        self._links.learn(record)
 
     def stop_pooler(self, path: AccessPath) -> None:
         """Stop the path's pooler; the next way to it starts another."""

@@ -12,7 +12,7 @@ from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedWorkload
 from rowpath.execution.warm_up import Patience
 from rowpath.journal.record_base import InSet
-from rowpath.journal.records import FailureRecord, NoiseRecord, NoteRecord, SetEndRecord, SetRecord
+from rowpath.journal.records import FailureRecord, LinkRecord, NoiseRecord, NoteRecord, SetEndRecord, SetRecord
 from rowpath.journal.writer import Journal, RunDirectory
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import noise
@@ -41,6 +41,9 @@ class Instances(Protocol):
 
         `clients`: how many connect at once, where that is not the path's coordinate. Errors: RunnerFailure.
         """
+
+    def learn_link(self, record: LinkRecord) -> None:
+        """Make that link's proxies as exact as the one that was measured."""
 
     def pooler_pids(self, path: AccessPath) -> list[int]:
         """Every process of the path's pooler; none for a path without one."""

@@ -146,7 +146,9 @@ class Schedule:
             if value != "none":
                 self.progress.note(f"measuring the link {value}, placement {placement}")
                 try:
-                    self.journal.write(emulated_link.measure(value, placement, self.directory.work / "link"))
+                    record = emulated_link.measure(value, placement, self.directory.work / "link")
+                    self.context.engine_instances.learn_link(record)
+                    self.journal.write(record)
                 except RunnerFailure as failure:  # its paths run all the same, nothing is predicted for them
                     self.journal.write(NoteRecord(f"cannot measure the link {value}: {failure}"))
 

@@ -30,6 +30,7 @@ from rowpath.hosts.replies import Ask, called, has_method
 from rowpath.hosts.server_side import FarServerSyncs, HeldServer, ServerFacts, far_server
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
+from rowpath.journal.records import LinkRecord
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
 from rowpath.machine.counters.syncs import SyncCost, measure_cost
@@ -98,6 +99,10 @@ class HostRun(Instances):
     def way_to(self, path: AccessPath, clients: int = 0) -> dict[str, Any]:
         """No link is emulated between hosts, and no pooler stands there."""
         return {}
+
+    @override
+    def learn_link(self, record: LinkRecord) -> None:
+        pass
 
     @override
     def pooler_pids(self, path: AccessPath) -> list[int]:

@@ -321,6 +321,7 @@ class LinkRecord(Record, tag="link"):
     rate_bytes_per_s: float = 0
     rate_back_bytes_per_s: float = 0  # 0: not measured
     stated_bytes_per_s: float = 0  # 0: as fast as it can
+    early_ns: int = 0  # so much earlier than stated it hands on each way, because waking up adds to it
     cpu: int = 0
     method: str = ""
 

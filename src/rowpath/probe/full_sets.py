@@ -17,6 +17,7 @@ from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import Instances, RunContext
 from rowpath.execution.set_runner import LONG_OPERATION_NS, SetRunner
 from rowpath.execution.worker import Worker
+from rowpath.journal.records import LinkRecord
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Workload
@@ -160,6 +161,10 @@ class OneInstance(Instances):
     @override
     def way_to(self, path: AccessPath, clients: int = 0) -> dict[str, Any]:
         return {}
+
+    @override
+    def learn_link(self, record: LinkRecord) -> None:
+        pass
 
     @override
     def pooler_pids(self, path: AccessPath) -> list[int]:

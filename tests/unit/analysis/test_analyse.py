@@ -230,6 +230,24 @@ def test_groups_of_sets_are_joined_through_their_anchors(tmp_path: Path) -> None
     assert any("anchors" in note for note in ranking(joined, "keyed").notes)
 
 
+def test_a_few_sets_that_paths_share_do_not_replace_many_through_anchors(tmp_path: Path) -> None:
+    costs = {"keyed.read": 90_000, "scan.read": 9e7}
+    named = {each.name: each for each in factory.usual_paths()}
+    paths = [named[each] for each in ("null c", "libpq unix", "psycopg tcp")]
+    paths.insert(1, factory.path("slow c", "sqlite embedded c slow", costs))
+    anchors = ("null c", "slow c")
+    groups = [[*anchors, "libpq unix"], [*anchors, "psycopg tcp"], [each.name for each in paths]]
+    kept, dropped = [], False  # of the third group, in which all meet, only one set: as wide intervals ask for
+    for record in factory.records(factory.Run(paths=paths, groups=groups, anchors=anchors, drift=0.3)):
+        if record["record"] == "set":
+            dropped = record["batch"] == 2 and record["set"] > 0
+        if not dropped or record["record"] == "end":
+            kept.append(record)
+    rows = {row.name: row for row in ranking(analyse(factory.write(tmp_path, kept)), "keyed").rows}
+    assert rows["psycopg tcp"].through_anchor
+    assert not rows["psycopg tcp"].provisional
+
+
 def test_disturbed_blocks_are_left_out_where_others_suffice(tmp_path: Path) -> None:
     calm, noisy = (made(tmp_path / str(share), paths=pair(), disturbed_share=share) for share in (0.0, 0.4))
     for analysis in (calm, noisy):
