@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sqlite3
@@ -152,8 +153,16 @@ def test_a_program_loads_the_library_that_is_named(installed: Path, tmp_path: Pa
         asked = [{"type": "hello", "protocol": [3, 0], "codec": 2, "requires": [], "adapter": "sqlite"}]
         asked += [{"type": "open", "options": on_sqlite(file)}, {"type": "facts"}]
         lines = "".join(json.dumps(message | {"id": number}) + "\n" for number, message in enumerate(asked))
-        done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
-        return [*map(json.loads, done.stdout.splitlines()), {"stderr": done.stderr}]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as runner:
+            assert runner.stdin and runner.stdout and runner.stderr
+            with contextlib.suppress(BrokenPipeError):  # it ended at once
+                runner.stdin.write(lines)
+                runner.stdin.flush()
+            answered = [answer for _line in asked if (answer := runner.stdout.readline())]
+            with contextlib.suppress(BrokenPipeError):
+                runner.stdin.close()  # which ends it, whatever it was asked
+            return [*map(json.loads, answered), {"stderr": runner.stderr.read()}]
 
     own = str(programs / "libsqlite3.so.0")
     *_, facts, _ = answers(own)
