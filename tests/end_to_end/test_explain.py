@@ -103,7 +103,7 @@ def test_a_query_of_ones_own_on_a_server_of_others(postgresql: dict[str, Any], t
     assert secret not in everything
     found = json.loads((run / "explanation.json").read_text(encoding="utf-8"))
     assert {one["name"] for one in found} == {"libpq as it ships (C)", "psycopg as it ships (Python)"}
-    # On a busy machine EXPLAIN ANALYZE may have taken longer than the operation: then it is not believed, and that is said.
+    # On a busy machine EXPLAIN ANALYZE may take longer than the operation: it is not believed then, which is said.
     refused = [one for one in found if any("more than the operation" in note for note in one["server_says"]["notes"])]
     assert all(one["server_says"]["ns"] > 20e6 for one in found if one not in refused)
     for one in found:
