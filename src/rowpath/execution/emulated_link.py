@@ -68,7 +68,7 @@ class LinkProxy:
 
 
 class Links:
-    """The links of a run: one per server and value, renewed when a server comes back on another port."""
+    """The links of a run: one per server, value and placement, renewed when a server comes back on another port."""
 
     def __init__(self) -> None:
         self._links: dict[tuple[Any, str, str], LinkProxy] = {}
@@ -124,16 +124,17 @@ def measure(value: str, placement: str, directory: Path) -> LinkRecord:
             "writes": "1",
         }
         planned = PlannedPath(AccessPath.of(coordinates), adapter, (NOTHING.name,), "ping")
-        port, early_ns = int(ping.options(planned.path)["port"]), 0
-        direct = _ping_pong(planned, ping, {})
-        for _attempt in ("as it is", "as much earlier as it was late"):
-            link = LinkProxy(port, value, early_ns)
+
+        def measured(early_ns: int) -> tuple[LinkProxy, list[float]]:
+            link = LinkProxy(int(ping.options(planned.path)["port"]), value, early_ns)
             cleanup.callback(link.stop)
-            through = _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})
-            late_ns = statistics.median(through) - statistics.median(direct) - link_ns(value)
-            if early_ns or late_ns <= 0:
-                break
-            early_ns = int(min(late_ns, MOST_EARLY * link_ns(value))) // 2
+            return link, _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})
+
+        direct = _ping_pong(planned, ping, {})
+        link, through = measured(0)
+        late_ns = statistics.median(through) - statistics.median(direct) - link_ns(value)
+        if (early_ns := int(min(late_ns, MOST_EARLY * link_ns(value))) // 2) > 0:
+            link, through = measured(early_ns)
         method = f"{METHOD}; {link.scheduled()}"
     tenths = statistics.quantiles(through, n=10)
     rate, rate_back = rates(value)
