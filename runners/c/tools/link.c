@@ -126,12 +126,6 @@ static uint64_t leaves_ns(uint64_t *free_ns, uint64_t arrived, size_t bytes) {
     return *free_ns;
 }
 
-static uint64_t clock_ns(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * S + (uint64_t)now.tv_nsec;
-}
-
 /* When the kernel got the last of what was read. We hear of it later by a wake-up, at most MOST_LATE_NS: what is older
    waited for us, as at the end of a wire, or the clock was set. */
 static uint64_t arrived_ns(struct msghdr *message) {
@@ -140,7 +134,7 @@ static uint64_t arrived_ns(struct msghdr *message) {
         if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_TIMESTAMPNS) continue;
         struct timespec then;
         memcpy(&then, CMSG_DATA(each), sizeof then);
-        age = clock_ns(CLOCK_REALTIME) - ((uint64_t)then.tv_sec * S + (uint64_t)then.tv_nsec);
+        age = clock_ns(CLOCK_REALTIME) - ns_of(then);
     }
     return age < MOST_LATE_NS ? now - age : now;
 }

@@ -18,10 +18,18 @@ static inline _Noreturn void die(const char *what) {
     exit(1);
 }
 
-static inline uint64_t now_ns(void) {
+static inline uint64_t ns_of(struct timespec time) {
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static inline uint64_t clock_ns(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    clock_gettime(clock, &now);
+    return ns_of(now);
+}
+
+static inline uint64_t now_ns(void) {
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* A listener on `port` of this address of ours, 0: any free one; sets the port that it got. */
