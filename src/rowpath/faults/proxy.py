@@ -126,7 +126,9 @@ class FaultProxy:
                 reset(client)  # as the kernel refuses where nothing listens
                 server.close()
                 continue
-            self._connections.append(_Connection(self, client, server))
+            connection = _Connection(self, client, server)
+            self._connections.append(connection)  # before its first byte passes: `arm` and `silence` reach it
+            connection.start()
 
 
 class _Connection:
@@ -139,6 +141,8 @@ class _Connection:
         self._silent = False
         self._hello = False  # whether the client's TLS handshake has begun
         self.count_anew()
+
+    def start(self) -> None:
         threading.Thread(target=self._carry, name="fault proxy", daemon=True).start()
 
     def count_anew(self) -> None:
