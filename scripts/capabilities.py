@@ -136,8 +136,8 @@ def facts(_adapters: object, _engines: object) -> str:
 
 
 def behaviours(_adapters: object, _engines: object) -> str:
-    """Adapters down, behaviours across."""
-    return _section("behaviours", {"unsupported": "–"})
+    """Adapters without a server down, behaviours across; `rowpath faults` observes the others."""
+    return _section("behaviours", {"unsupported": "–"}, deployment="embedded")
 
 
 def types(_adapters: object, _engines: object) -> str:
@@ -155,8 +155,12 @@ def syncs(_adapters: object, _engines: object) -> str:
     return table(["adapter", "durability=full", "durability=none"], rows)
 
 
-def _section(section: str, shown: dict[str, str]) -> str:
-    adapters = {adapter: seen[section] for adapter, seen in kept()["adapters"].items() if seen[section]}
+def _section(section: str, shown: dict[str, str], deployment: str = "") -> str:
+    adapters = {
+        adapter: seen[section]
+        for adapter, seen in kept()["adapters"].items()
+        if seen[section] and adapter.endswith(deployment)
+    }
     fullest = sorted(adapters.values(), key=len, reverse=True)  # its order is that of the suite or the workload
     columns = list(dict.fromkeys(column for row in fullest for column in row))
     rows = [

@@ -23,7 +23,7 @@ OBSERVATIONS = 3  # a request to stop races with the statement: what the page sa
 
 
 def checks(full: bool, again: int | None) -> Iterator[tuple[PlannedPath, str]]:
-    """The cases of each path, then the checks of the protocol; behaviours last, for they restart the server."""
+    """The cases of each path, then the checks of the protocol and the behaviours."""
     cases = selected_cases(full, again)
     places = default_paths(project_paths())
     adapters = {(path.adapter.language, path.adapter.driver): path for path in reversed(places)}

@@ -1,21 +1,19 @@
-"""What a driver does when a statement must stop or its server restarts: observed, never judged.
+"""What a driver does when a statement must stop: observed, never judged.
 
 Each is `yes`, `no` or `unsupported`, with the driver's own words.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.engines import ENGINES
-from rowpath.engines.base import External
-from rowpath.planning.plan import PlannedPath, key_of
+from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply, SampleReply
+from rowpath.runners.protocol import Interrupt, InterruptReply
 
 CANCEL, TIMEOUT = "cancellation honoured", "statement timeout honoured"
 # The kind of request, and after how many ms it comes. Drivers that count whole seconds have no timeout below 1 s. A
@@ -24,10 +22,6 @@ STOPS = {CANCEL: ("cancel", (300, 2000, 3000)), TIMEOUT: ("timeout", (1000, 3000
 MAX_MS = 8000
 ON_TIME_MS = 4000  # an end later than this is not due to the request
 ON_TIME_TO_CONFIRM_MS = 1000  # enough to see once more that nothing stops the statement
-AFTER_RESTART_S = 10.0  # for each request: some drivers wait for a server that is gone
-# pgx through database/sql asks the server first once a connection has rested for more than a second, and fails sooner:
-# how fast this machine restarts a server must not decide.
-RESTED_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -42,19 +36,16 @@ class Behaviour:
 def observe(planned: PlannedPath, fixture: EngineFixture, documented: Mapping[str, str] = {}) -> list[Behaviour]:
     """All behaviours on the path. One that is documented as `no`, by name, is tried only once, and briefly."""
     if "records" in planned.adapter.phases:
-        reason = "there are no statements: a call of the library is over when it returns"
-        return [*_unsupported((CANCEL, TIMEOUT), reason), *_restart(planned, fixture)]
+        return _unsupported("there are no statements: a call of the library is over when it returns")
     if not {"query", "execute"} <= set(planned.adapter.phases):
         return []
     if not ENGINES[planned.path.engine].slow_query:
-        stops = _unsupported((CANCEL, TIMEOUT), "the engine has no statement that would run for long")
-    else:
-        stops = [_stop(planned, fixture, name, documented.get(name, "")) for name in (CANCEL, TIMEOUT)]
-    return [*stops, *_restart(planned, fixture)]
+        return _unsupported("the engine has no statement that would run for long")
+    return [_stop(planned, fixture, name, documented.get(name, "")) for name in STOPS]
 
 
-def _unsupported(names: tuple[str, ...], reason: str) -> list[Behaviour]:
-    return [Behaviour(name, "unsupported", reason) for name in names]
+def _unsupported(reason: str) -> list[Behaviour]:
+    return [Behaviour(name, "unsupported", reason) for name in STOPS]
 
 
 def _stop(planned: PlannedPath, fixture: EngineFixture, name: str, documented: str) -> Behaviour:
@@ -86,48 +77,3 @@ def _stop_after(planned: PlannedPath, fixture: EngineFixture, name: str, after_m
     if reply.honoured and in_time and not reply.usable:
         text = f"{text} (the connection could not be used afterwards)"
     return Behaviour(name, "yes" if reply.honoured and in_time else "no", text)
-
-
-def _restart(planned: PlannedPath, fixture: EngineFixture) -> list[Behaviour]:
-    same, again = "survives a server restart", "works again after close and open"
-    if not planned.path.served:
-        return _unsupported((same, again), "the engine lives in the client's process: there is no server")
-    if isinstance(fixture.instance(planned), External):
-        return _unsupported((same, again), "the server is external: Rowpath does not restart it")
-    fixture.disconnect()
-
-    def sampled() -> SampleReply:
-        return worker.sample(work, "warm", operations=2, first=0).reply
-
-    def reopened() -> SampleReply:
-        try:
-            worker.runner.request(Close, 30, expect=CloseReply)
-        except RunnerFailure as failure:
-            if failure.fatal:
-                raise  # a dead connection may answer `close` with any other error
-        worker.open()
-        worker.prepare(work)
-        return sampled()
-
-    try:
-        worker = fixture.connected(planned)
-        work = fixture.some_work(planned)
-        worker.prepare(work)
-        sampled()
-        rested = time.monotonic() + RESTED_S
-        fixture.engine_instances.restart(key_of(planned.path))
-        time.sleep(max(0.0, rested - time.monotonic()))
-        worker.timeout_s = AFTER_RESTART_S
-        return [_sampled(same, sampled), _sampled(again, reopened)]
-    except RunnerFailure as failure:
-        return [Behaviour(same, "no", failure.text)]
-    finally:
-        fixture.end_processes()
-
-
-def _sampled(name: str, sample: Callable[[], SampleReply]) -> Behaviour:
-    try:
-        reply = sample()
-    except RunnerFailure as failure:
-        return Behaviour(name, "no", failure.text)
-    return Behaviour(name, "no" if reply.failed else "yes", reply.failure.text if reply.failure else "")
