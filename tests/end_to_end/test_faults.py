@@ -49,6 +49,9 @@ def test_an_interrupted_matrix_keeps_its_cells_and_goes_on(tmp_path: Path) -> No
     words = ("faults", "psycopg2", "--fault", "reset", "--fault", "silence", "-q")
     with Command(*words, "-o", run) as command:
         command.wait_until(lambda: (run / "faults.jsonl").is_file() and cells(run), "a cell")
+        second = called("faults", "psycopg2", "--resume", str(run))
+        assert second.returncode == 2 and f"{run} is in use by another run" in error_form(second.stderr)[0]
+        assert (run / "work").is_dir()  # of the first, which goes on
         command.signal(signal.SIGTERM)
         done = command.end()
     assert done.returncode == 130

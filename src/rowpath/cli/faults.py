@@ -24,6 +24,8 @@ if WILL_RUN:
     from rowpath.text import clean
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from rowpath.model.fault import Cell
 
 
@@ -55,9 +57,15 @@ def run(options: argparse.Namespace) -> int:
     if options.resume:
         if not (directory.path / FILE).is_file():
             raise UsageError(f"{directory.path} has no {FILE}", "name the directory of a run of faults")
-        directory.work.mkdir(mode=0o700, exist_ok=True)
     else:
         directory.create()
+    with (directory.path / FILE).open("ab") as held:
+        directory.lock(held.fileno())
+        return _measure(matrix, directory, console, options)
+
+
+def _measure(matrix: Matrix, directory: RunDirectory, console: Console, options: argparse.Namespace) -> int:
+    directory.work.mkdir(mode=0o700, exist_ok=True)
     progress = live.make(options.quiet, options.color)
     try:
         cells = measure(matrix, directory.path, directory.work, lambda cell: progress.note(said(cell)))

@@ -45,6 +45,14 @@ class RunDirectory:
         except OSError as error:
             raise _not_writable(self.path, error) from error
 
+    def lock(self, descriptor: int) -> None:
+        """Keep other runs out while that file in it is open; UsageError when one is at work."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            hint = "wait for it to end, or choose another -o DIR"
+            raise UsageError(f"{self.path} is in use by another run", hint) from error
+
 
 def _not_writable(path: Path, error: OSError) -> EnvironmentMissing:
     what = f"cannot write the run directory {path.absolute()}: {error.strerror}"
@@ -84,11 +92,10 @@ class Journal:
             what = f"cannot write {directory.samples}: {error.strerror}"
             raise EnvironmentMissing(what, "choose another -o DIR") from error
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+            directory.lock(self._descriptor)
+        except UsageError:
             os.close(self._descriptor)
-            hint = "wait for it to end, or choose another -o DIR"
-            raise UsageError(f"{directory.path} is in use by another run", hint) from error
+            raise
         if size := directory.samples.stat().st_size:
             with directory.samples.open("rb") as stream:
                 stream.seek(size - 1)
