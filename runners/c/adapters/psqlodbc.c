@@ -63,7 +63,6 @@ odbc_driver odbc_driver_here = {
                 " 'max_parallel_workers_per_gather', 'client_encoding', 'application_name', 'statement_timeout')"
                 " UNION ALL SELECT 'tls', CASE WHEN ssl THEN 'on' ELSE 'off' END FROM pg_stat_ssl"
                 " WHERE pid = pg_backend_pid()",
-    .farewells = "/tmp/psqlodbc_*%d.log",
 };
 
 const rp_adapter rp_adapter_here = ODBC_ADAPTER("psqlodbc", "'\\x", "'::bytea", false);

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pwd
 import select
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -37,6 +39,7 @@ AnyReply = TypeVar("AnyReply", bound=Reply)
 NOISE_LINES_KEPT = 20
 ENDS_WITHIN_S = 10.0  # once its reply stream is closed; on a busy machine
 LISTEN_EACH_S = 0.5
+LEFT_BEHIND = "psqlodbc_*{user}{pid}.log"  # in /tmp: what psqlodbc writes when it disconnects, whatever it was asked
 READ_BYTES = 4096  # holds any reply to a sample; a large buffer costs page faults
 
 
@@ -283,6 +286,7 @@ class Runner:
     def kill(self) -> None:
         """Stop it at once."""
         processes.stop(self.process, processes.AT_ONCE)
+        self._remove_left_behind()
 
     def stop(self) -> None:
         """End it in good order where it still answers, by signal otherwise; harmless when it is gone."""
@@ -293,3 +297,9 @@ class Runner:
                 self.process.wait(timeout=5.0)
         processes.stop(self.process, ((signal.SIGTERM, 1.0), *processes.AT_ONCE))
         self._log_begun_line()
+        self._remove_left_behind()
+
+    def _remove_left_behind(self) -> None:
+        pattern = LEFT_BEHIND.format(user=pwd.getpwuid(os.getuid()).pw_name, pid=self.pid)
+        for file in Path("/tmp").glob(pattern):
+            file.unlink(missing_ok=True)

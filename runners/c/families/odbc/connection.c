@@ -1,10 +1,8 @@
 /* A connection through the driver manager, without a data source: the driver is named by its file, the rest stands in
    the connection string, which is never written anywhere. */
 #include <dlfcn.h>
-#include <glob.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "odbc.h"
 
@@ -82,23 +80,11 @@ SQLHENV odbc_environment(void) {
     return environment;
 }
 
-static void remove_farewells(void) {
-    char pattern[64];
-    glob_t found;
-    if (odbc_driver_here.farewells == NULL) return;
-    snprintf(pattern, sizeof pattern, odbc_driver_here.farewells, (int)getpid());
-    if (glob(pattern, 0, NULL, &found) != 0) return;
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        unlink(found.gl_pathv[i]);
-    globfree(&found);
-}
-
 void odbc_close(void *opened) {
     odbc_connection *connection = opened;
     if (connection->run != NULL) SQLFreeHandle(SQL_HANDLE_STMT, connection->run);
     SQLDisconnect(connection->handle);
     SQLFreeHandle(SQL_HANDLE_DBC, connection->handle);
-    remove_farewells();
     free(connection);
 }
 

@@ -29,7 +29,6 @@ typedef struct odbc_driver {
     const char *encryption;       /* a query of (name, TLS protocol), which is empty without TLS */
     const char *compression;      /* a query of (name, ON or OFF) */
     bool durations;               /* its engine's TIME goes beyond a day, C's does not: it is taken as text */
-    const char *farewells;        /* files that it leaves on disconnecting, always: a pattern, %d the pid */
 } odbc_driver;
 
 extern odbc_driver odbc_driver_here;
