@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rowpath.machine import jvm, postgresql_programs
-from rowpath.machine.directories import build_dir
+from rowpath.machine.directories import build_dir, locked
 from rowpath.model.path import AccessPath
 from rowpath.model.probe import Snippet
 from rowpath.planning.plan import PlannedPath
@@ -86,7 +86,7 @@ def start_go(adapter: Adapter, folder: Path, file: str) -> list[str]:
 def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
     """The crates are those of the driver's lock; only tokio's macros come on top."""
     rust = manifest.toolchain("rust")
-    project, name = folder / "rust", f"fastest-{adapter.driver}"  # tests of other drivers build beside it
+    project, name = folder / "rust", f"fastest-{adapter.driver}"
     (project / "src").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(folder / file, project / "src" / "main.rs")
     (project / "Cargo.toml").write_text(
@@ -99,8 +99,9 @@ def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
     folders = rust.library_folders(adapter)  # type: ignore[attr-defined]
     words = rust.build_words(project / "Cargo.toml", (name,), (), target, folders)  # type: ignore[attr-defined]
     quickly = [QUICKLY if word == f"profile.release.opt-level={rust.PROFILE['opt-level']}" else word for word in words]  # type: ignore[attr-defined]
-    run([word for word in quickly if word != "--locked"], folder, "")
-    shutil.copy2(target / "release" / name, folder / "fastest")
+    with locked(target):  # another test builds a program of that driver, too
+        run([word for word in quickly if word != "--locked"], folder, "")
+        shutil.copy2(target / "release" / name, folder / "fastest")
     return ["env", *(f"LD_LIBRARY_PATH={place}" for place in folders.values()), "./fastest"]
 
 
