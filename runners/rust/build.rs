@@ -6,6 +6,7 @@ const CRATES: [&str; 10] =
 
 fn main() {
     println!("cargo::rerun-if-changed=Cargo.lock");
+    println!("cargo::rerun-if-env-changed=ROWPATH_SOURCES"); // of another clone they may be older than what is compiled
     let rustc = std::env::var("RUSTC").unwrap_or("rustc".into());
     let printed = Command::new(rustc).arg("--version").output().map(|output| output.stdout).unwrap_or_default();
     println!("cargo::rustc-env=ROWPATH_RUSTC={}", String::from_utf8_lossy(&printed).trim());

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rowpath.machine import c_compiler, compiling, jobs, maven, processes
-from rowpath.machine.directories import build_dir, made_whole
+from rowpath.machine.directories import build_dir, locked, made_whole
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners import building
@@ -75,20 +75,26 @@ class Program(NamedTuple):
     folders: Mapping[str, str] = {}
 
     @property
-    def file(self) -> Path:
-        """Where it is, or will be: in the cache under a hash over everything of ours that it depends on."""
+    def inputs(self) -> list[Path]:
+        """Every file of ours that it depends on."""
         inputs = [self.source, *(self.package / own for own in ("Cargo.toml", "Cargo.lock"))]
         inputs += [FOLDER / "build.rs", FOLDER / "lib.rs"]
         inputs += [] if _is_ours(self.source) else sorted(self.source.parent.glob("*.rs"))  # any may be a module of it
-        inputs += [
+        return inputs + [
             file for part in ("core/*.rs", "families/**/*.rs", "pools/*.rs") for file in sorted(FOLDER.glob(part))
         ]
+
+    @property
+    def file(self) -> Path:
+        """Where it is, or will be: in the cache under a hash over everything of ours that it depends on."""
         words = [*self.features, *map("=".join, (*PROFILE.items(), *self.folders.items())), rustc_version()]
-        return build_dir("rust") / f"{self.name}-{compiling.key(inputs, words)}"
+        return build_dir("rust") / f"{self.name}-{compiling.key(self.inputs, words)}"
 
     def built(self) -> Path:
         """Its file, made when it is not there yet."""
-        return compiling.made_once(self.file, lambda made: shutil.copy2(_compiled([self]) / self.name, made))
+        if not self.file.is_file():
+            _build_together([self])
+        return self.file
 
 
 def _program(adapter: Adapter) -> Program:
@@ -103,28 +109,26 @@ def with_crates_of(adapter: Adapter, name: str, source: Path) -> Program:
 
 
 def _build_together(programs: list[Program]) -> None:
-    """Build these runners of one package in one go: no crate is compiled twice, and no core waits at a runner's end.
+    """Build these programs of one package, one that is not ours by itself: no crate is compiled twice.
 
-    Their crates then have the features of all, which adds code to a crate but changes none that a driver runs.
+    Their crates then have the features of all, which adds code to a crate but changes none that a driver runs. Cargo
+    tells sources by name and time, not by their clone: what it compiled for another clone, later than this one's files
+    were written, would be taken for ours. So `build.rs` hears of their contents.
     """
     jobs.begins()
-    folder = _compiled(programs)
-    for program in programs:
-        with made_whole(program.file) as made:
-            shutil.copy2(folder / program.name, made)
-
-
-def _compiled(programs: list[Program]) -> Path:
-    """Compile these programs of one package, one that is not ours by itself: the folder that they are in."""
     Availability.of("Rust", tools_problem(programs[0].package)).require()
     names = tuple(program.name for program in programs)
     features = tuple(dict.fromkeys(feature for program in programs for feature in program.features))
     folders = {name: folder for program in programs for name, folder in program.folders.items()}
+    sources = compiling.key(dict.fromkeys(file for program in programs for file in program.inputs), [])
     target = build_dir("rust") / "target"
-    how = build_words(_manifest(programs[0]), names, features, target, folders)
+    how = build_words(_manifest(programs[0]), names, features, target, folders | {"ROWPATH_SOURCES": sources})
     failed = f"{names[0]} does not compile" if len(names) == 1 else f"one of {', '.join(names)} does not compile"
-    compiling.run(how, failed, REMEDY, timeout_s=BUILD_TIMEOUT_S)
-    return target / "release"
+    with locked(target):
+        compiling.run(how, failed, REMEDY, timeout_s=BUILD_TIMEOUT_S)
+        for program in programs:
+            with made_whole(program.file) as made:
+                shutil.copy2(target / "release" / program.name, made)
 
 
 def build_words(
@@ -132,7 +136,7 @@ def build_words(
 ) -> list[str]:
     """How programs are built: nothing that the user's environment or configuration says changes it.
 
-    `folders`: where libraries are, by the variable that names each to a crate.
+    `folders`: where libraries are, by the variable that names each to a crate; further variables.
     """
     cleared = (variable for variable in sorted(os.environ) if variable.startswith(CLEARED))
     dropped = [f"-u{variable}" for variable in cleared if not variable.startswith(KEPT)]
