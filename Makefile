@@ -6,10 +6,10 @@ export PYTHONDONTWRITEBYTECODE =
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
 WORKFLOWS = $(wildcard .github/workflows/*.yml)
 PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example runners/*/toolchain.py .github/actions)
-# Five on two cores, because tests wait for servers and clocks; long files first, so that short ones fill the end.
-SIDE_BY_SIDE = scripts/beside.sh $(PYTHON) -n 5 --dist loadscope --no-loadscope-reorder
+# Four on two cores, because tests wait for servers and clocks; long files first, so that short ones fill the end.
+SIDE_BY_SIDE = scripts/beside.sh $(PYTHON) -n 4 --dist loadscope --no-loadscope-reorder
 # Clusters must answer in time: they are side by side with each other only.
-HOSTS = $(SIDE_BY_SIDE) -n 4 tests/hosts --ignore=$(FLOOR) --and-before
+HOSTS = $(SIDE_BY_SIDE) tests/hosts --ignore=$(FLOOR) --and-before
 # What must have the cores to itself: what measures. Of the tests of hosts that is one file.
 FLOOR = tests/hosts/test_floor.py
 MEASURING = $(PYTHON) -m pytest tests/measuring $(FLOOR) --and-before

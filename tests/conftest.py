@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import signal
 from collections import Counter
@@ -96,6 +97,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
     items.sort(key=lambda item: next((at for at, folder in enumerate(LONG_FIRST) if folder in item.path.parents), 9))
+
+
+def pytest_collection_finish() -> None:
+    """Tens of thousands of tests live as long as we do: whoever collects garbage need not walk over them."""
+    gc.collect()
+    gc.freeze()
 
 
 @functools.cache
