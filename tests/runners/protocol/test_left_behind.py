@@ -26,9 +26,9 @@ def postgresql() -> Iterator[Instance]:
 @pytest.mark.parametrize(("language", "driver"), ABOVE_PSQLODBC)
 def test_psqlodbc_leaves_no_log(language: str, driver: str, postgresql: Instance) -> None:
     adapter = manifest.adapter_of(language, driver)
-    if not (here := manifest.availability(adapter, adapter.versions[0])).ok:
-        pytest.skip(here.reason)
     path = lattice(adapter, {"engine": ("postgresql",), "tls": ("off",)})[0]
+    if not (here := manifest.availability(adapter, path.version, path)).ok:
+        pytest.skip(here.reason)
     manifest.build([(adapter, path.version)], paths=[path])
     worker = Worker(PlannedPath(path, adapter, (), driver), postgresql, log=lambda _line: None, timeout_s=60.0)
     worker.open()
